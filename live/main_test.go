@@ -1,0 +1,133 @@
+//go:build live
+
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stopgate/live/client"
+)
+
+var (
+	clientFlag = flag.String("client", "", "versions of the client, comma-separated; latest is one (default: the list in versions.go)")
+	smokeFlag  = flag.Bool("smoke", os.Getenv("STOPGATE_LIVE") == "smoke", "three scenarios on the newest listed version only")
+	writeFlag  = flag.Bool("write", false, "write docs/compatibility.md after a run without failures")
+	dumpFlag   = flag.String("dump", "", "keep each session's folder, with every request, under this folder: to look at, never to commit")
+	onlyFlag   = flag.String("mode", "", "only this mode of registration (off, gate, ...)")
+)
+
+// innerEnv carries what was prepared outside into the namespace.
+const innerEnv = "STOPGATE_LIVE_INNER"
+
+// prepared is what a run needs and a namespace cannot get.
+type prepared struct {
+	Clients []clientUnderTest
+	Hook    string
+	Hookctl string
+	NoHook  string // why there is none
+}
+
+type clientUnderTest struct{ Version, Bin string }
+
+var (
+	under prepared
+	skip  string // why nothing can run here
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 4 && os.Args[1] == recorderArg {
+		os.Exit(recorder(os.Args[2:]))
+	}
+	flag.Parse()
+	if inner := os.Getenv(innerEnv); inner != "" {
+		os.Unsetenv(innerEnv)
+		err := json.Unmarshal([]byte(inner), &under)
+		if err == nil {
+			err = loopbackOnly()
+		}
+		if err != nil {
+			skip = "not isolated: " + err.Error()
+		}
+		os.Exit(report(m.Run()))
+	}
+	os.Exit(outer(m))
+}
+
+// outer fetches and builds with the network at hand, then runs the tests in a
+// namespace without it.
+func outer(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "stopgate-live-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "live:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if f := flag.Lookup("test.list"); f != nil && f.Value.String() != "" {
+		return m.Run()
+	}
+	p, err := prepare(dir)
+	if err == nil {
+		var b []byte
+		b, err = json.Marshal(p)
+		if err == nil {
+			var code int
+			if code, err = isolated(innerEnv + "=" + string(b)); err == nil {
+				return code
+			}
+		}
+	}
+	skip = err.Error()
+	fmt.Println("live: SKIPPED, nothing was proved:", skip)
+	return m.Run()
+}
+
+func versions() []string {
+	switch {
+	case *clientFlag != "":
+		return strings.Split(*clientFlag, ",")
+	case *smokeFlag:
+		return Versions[len(Versions)-1:]
+	}
+	return Versions
+}
+
+func prepare(dir string) (prepared, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	var p prepared
+	for _, v := range versions() {
+		version, err := client.Resolve(ctx, v)
+		if err != nil {
+			return p, err
+		}
+		bin, err := client.Fetch(ctx, version)
+		if err != nil {
+			return p, err
+		}
+		p.Clients = append(p.Clients, clientUnderTest{version, bin})
+	}
+	for _, name := range []string{"hook", "hookctl"} {
+		bin := filepath.Join(dir, name)
+		cmd := exec.CommandContext(ctx, "go", "build", "-o", bin, "stopgate/cmd/"+name)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			p.NoHook = fmt.Sprintf("cmd/%s does not build: %v: %.300s", name, err, out)
+		}
+	}
+	p.Hook, p.Hookctl = filepath.Join(dir, "hook"), filepath.Join(dir, "hookctl")
+	return p, nil
+}
+
+// report is where a finished run writes what it saw.
+func report(code int) int {
+	return code
+}

@@ -1,0 +1,86 @@
+//go:build live
+
+package live
+
+import (
+	"os"
+	"time"
+)
+
+// entry is one registration of a hook. Whatever it runs is recorded.
+type entry struct {
+	Event, Matcher string
+	Name           string
+	// Hook is the arguments of the real hook, nil to record only.
+	Hook []string
+	// Hold back the running hook's input for this long.
+	Delay       time.Duration
+	AsyncRewake bool
+	Timeout     int // seconds
+}
+
+// mode is a way to register stopgate; docs/compatibility.md has a column for
+// each.
+type mode struct {
+	Name, Column string
+	// Entries beside the recording ones. None: the client as it is.
+	Entries []entry
+	// Blocks: the gate is among them.
+	Blocks bool
+}
+
+// launchers is the matcher of the tools that launch tasks.
+const launchers = "Bash|PowerShell|Monitor|Agent|Task|Workflow|SendMessage|mcp__.*"
+
+var modes = []mode{
+	{Name: "off", Column: "without the gate"},
+	{Name: "gate", Column: "with the gate", Blocks: true, Entries: gateEntries()},
+}
+
+// gateEntries is the recommended set: the gate, and what tells it of launches
+// at once.
+func gateEntries(args ...string) []entry {
+	hook := append([]string{}, args...)
+	return []entry{
+		{Event: "SubagentStop", Name: "gate", Hook: hook},
+		{Event: "SubagentStart", Name: "gate", Hook: hook},
+		{Event: "PostToolUse", Matcher: launchers, Name: "gate", Hook: hook},
+		{Event: "SessionEnd", Name: "gate", Hook: hook},
+	}
+}
+
+// recorded are the events that a session's record holds in every mode.
+var recorded = []string{"SessionStart", "SubagentStart", "SubagentStop", "PostToolUse", "Stop", "TeammateIdle", "SessionEnd"}
+
+// settings is the client's settings file with the entries in it. An event that
+// no entry asks for is recorded by a hook of our own that stays silent.
+func settings(file, hook string, entries []entry) map[string]any {
+	exe, _ := os.Executable()
+	asked := map[string]bool{}
+	for _, e := range entries {
+		asked[e.Event] = true
+	}
+	for _, event := range recorded {
+		if !asked[event] {
+			entries = append(entries, entry{Event: event})
+		}
+	}
+	hooks := map[string]any{}
+	for _, e := range entries {
+		args := []string{recorderArg, file, e.Name, e.Delay.String()}
+		if e.Hook != nil {
+			args = append(append(args, hook), e.Hook...)
+		}
+		command := map[string]any{"type": "command", "command": exe, "args": args, "timeout": max(e.Timeout, 60)}
+		if e.AsyncRewake {
+			command["asyncRewake"] = true
+		}
+		group := map[string]any{"hooks": []any{command}}
+		if e.Matcher != "" {
+			group["matcher"] = e.Matcher
+		}
+		groups, _ := hooks[e.Event].([]any)
+		hooks[e.Event] = append(groups, group)
+	}
+	return map[string]any{"hooks": hooks}
+}

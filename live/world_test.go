@@ -1,0 +1,272 @@
+//go:build live
+
+package live
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stopgate/live/client"
+	"stopgate/live/model"
+)
+
+// world is one session under test: a client, its model, its hooks, its tasks.
+type world struct {
+	t        *testing.T
+	scenario scenario
+	version  string
+	host     client.Host
+	mode     mode
+
+	ctx     context.Context
+	home    string
+	server  *model.Server
+	session *client.Session
+	record  *record
+	ended   string // how the client went
+}
+
+// Limits of a session. Nothing waits longer.
+const (
+	sessionLimit = 90 * time.Second
+	// settled: no request and no event for this long, nothing in flight. The
+	// client wakes an agent within about 0.2 s of its task's end.
+	settled = 2 * time.Second
+)
+
+func newWorld(t *testing.T, c clientUnderTest, s scenario, host client.Host, m mode) *world {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), sessionLimit)
+	home, err := os.MkdirTemp("", "sg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, scenario: s, version: c.Version, host: host, mode: m, ctx: ctx, home: home, record: newRecord(home)}
+	if err := os.Mkdir(filepath.Join(home, "tasks"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dump := ""
+	if *dumpFlag != "" {
+		dump = filepath.Join(home, "requests")
+		if err := os.Mkdir(dump, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.server, err = model.Start(s.Scripts(w), dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := append([]entry{}, m.Entries...)
+	if s.Register != nil {
+		entries = s.Register(entries)
+	}
+	env := append([]string{"STOPGATE_STATE_DIR=" + w.state()}, s.Env...)
+	w.session, err = client.Start(client.Config{
+		Bin: c.Bin, Host: host, Home: home, BaseURL: w.server.URL,
+		Settings: settings(w.record.file, under.Hook, entries),
+		Prompt:   model.Prompt(s.lead()), Args: s.Args, Env: env,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = w.session.Kill()
+		w.session.Gone()
+		_ = w.server.Close()
+		cancel()
+		if *dumpFlag != "" {
+			_ = os.MkdirAll(*dumpFlag, 0o755)
+			to := filepath.Join(*dumpFlag, strings.NewReplacer("/", "_").Replace(t.Name()))
+			_ = os.RemoveAll(to)
+			_ = os.WriteFile(filepath.Join(home, "stdout.log"), []byte(w.session.Output()), 0o600)
+			_ = os.WriteFile(filepath.Join(home, "stderr.log"), []byte(w.session.Errors()), 0o600)
+			if err := os.CopyFS(to, os.DirFS(home)); err != nil {
+				t.Log("dump:", err)
+			}
+		}
+		_ = os.RemoveAll(home)
+	})
+	return w
+}
+
+func (w *world) state() string { return filepath.Join(w.home, "state") }
+
+// wait fails the test when the condition does not come true in time.
+func (w *world) wait(what string, limit time.Duration, cond func() bool) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.ctx, limit)
+	defer cancel()
+	if err := w.server.Wait(ctx, cond); err != nil {
+		w.t.Fatalf("never happened: %s\n%s", what, w.story())
+	}
+}
+
+// busy tells whether an answer that calls a tool still waits for its result.
+func (w *world) busy() bool {
+	last := map[string]model.Asked{}
+	for _, a := range w.server.Asked() {
+		if !a.Ephemeral() {
+			last[a.Request.Script] = a
+		}
+	}
+	for _, a := range last {
+		for _, b := range a.Answer {
+			if b.Type == "tool_use" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// quiet waits until nothing has happened for d and nothing is in flight.
+func (w *world) quiet(d time.Duration) {
+	w.t.Helper()
+	w.wait("quiet", 60*time.Second, func() bool {
+		select {
+		case <-w.session.Done():
+			return true
+		default:
+		}
+		latest := time.Time{}
+		if asked := w.server.Asked(); len(asked) > 0 {
+			latest = asked[len(asked)-1].At
+		}
+		for _, h := range w.record.All() {
+			if h.Ended == nil {
+				return false
+			}
+			if h.Ended.At.After(latest) {
+				latest = h.Ended.At
+			}
+		}
+		return !latest.IsZero() && time.Since(latest) >= d && !w.busy()
+	})
+}
+
+// A task is a shell command that runs until it is released, prints a result
+// that its command line does not hold, and leaves a mark.
+
+func (w *world) path(label, what string) string { return filepath.Join(w.home, "tasks", label+"."+what) }
+
+// command is the command line of the task called label.
+func (w *world) command(label string) string {
+	return fmt.Sprintf("until [ -e %s ]; do sleep 0.1; done; echo RESULT-$((6*7))-%s; touch %s",
+		w.path(label, "go"), label, w.path(label, "done"))
+}
+
+// result is what the task called label prints.
+func result(label string) string { return "RESULT-42-" + label }
+
+// release lets the task called label end.
+func (w *world) release(label string) {
+	_ = os.WriteFile(w.path(label, "go"), nil, 0o600)
+}
+
+func (w *world) released(label string) bool {
+	_, err := os.Stat(w.path(label, "go"))
+	return err == nil
+}
+
+// finished tells whether the task called label came to its own end.
+func (w *world) finished(label string) bool {
+	_, err := os.Stat(w.path(label, "done"))
+	return err == nil
+}
+
+// alive tells whether the task called label has a process.
+func (w *world) alive(label string) bool {
+	for _, cmd := range client.Running(w.home) {
+		if strings.Contains(cmd, w.path(label, "go")) && !strings.Contains(cmd, "claude/claude ") {
+			return true
+		}
+	}
+	return false
+}
+
+// shells are the launches that are tasks of this kind, as confirmed so far.
+func (w *world) shells() []model.Task {
+	var out []model.Task
+	for _, t := range w.server.Tasks() {
+		if !t.Agent {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// story is what happened, for a person who reads a failure.
+func (w *world) story() string {
+	var b strings.Builder
+	zero := time.Time{}
+	type happened struct {
+		at   time.Time
+		text string
+	}
+	var all []happened
+	for _, a := range w.server.Asked() {
+		kind := ""
+		if a.Ephemeral() {
+			kind = " ephemeral"
+		}
+		all = append(all, happened{a.At, fmt.Sprintf("asked %s/%d%s: %s", a.Request.Script, a.Request.Turn, kind, brief(a.Answer))})
+	}
+	for _, h := range w.record.All() {
+		text := fmt.Sprintf("event %s %s %s %.60q", h.Event, h.Agent, h.Tool, h.Last)
+		for _, k := range h.Tasks {
+			text += fmt.Sprintf(" [%s %s %s]", k.ID, k.Type, k.Description)
+		}
+		if h.Event == "SubagentStop" && !h.Meta {
+			text += " no meta"
+		}
+		if h.Ended == nil {
+			text += " (hook never ended)"
+		} else if h.Ended.Stdout != "" || h.Ended.Exit != 0 {
+			text += fmt.Sprintf(" -> exit %d %s %.300q", h.Ended.Exit, h.Ended.Stderr, h.Ended.Stdout)
+		}
+		all = append(all, happened{h.At, text})
+	}
+	for len(all) > 0 {
+		first := 0
+		for i := range all {
+			if all[i].at.Before(all[first].at) {
+				first = i
+			}
+		}
+		if zero.IsZero() {
+			zero = all[first].at
+		}
+		fmt.Fprintf(&b, "%7.3f %s\n", all[first].at.Sub(zero).Seconds(), all[first].text)
+		all = append(all[:first], all[first+1:]...)
+	}
+	for _, t := range w.server.Tasks() {
+		fmt.Fprintf(&b, "task %s = %s of %s\n", t.ID, t.Label, t.Owner)
+	}
+	for _, o := range w.server.Odd() {
+		fmt.Fprintf(&b, "odd: %s\n", o)
+	}
+	if w.session != nil {
+		if e := w.session.Errors(); e != "" {
+			fmt.Fprintf(&b, "stderr: %.500s\n", e)
+		}
+	}
+	fmt.Fprintf(&b, "client ended: %s\n", w.ended)
+	return b.String()
+}
+
+func brief(bs []model.Block) string {
+	var parts []string
+	for _, b := range bs {
+		if b.Type == "text" {
+			parts = append(parts, fmt.Sprintf("%.60q", b.Text))
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s %s %.70s", b.Name, b.Label, b.Input))
+	}
+	return strings.Join(parts, ", ")
+}
