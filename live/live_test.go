@@ -3,6 +3,7 @@
 package live
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -17,9 +18,15 @@ func TestClient(t *testing.T) {
 	for _, c := range under.Clients {
 		t.Run(c.Version, func(t *testing.T) {
 			for _, s := range scenarios {
-				for _, host := range s.Hosts {
+				if *smokeFlag && !s.Smoke {
+					continue
+				}
+				for i, host := range s.Hosts {
+					if *smokeFlag && i > 0 {
+						continue
+					}
 					for _, m := range modes {
-						if *onlyFlag != "" && *onlyFlag != m.Name {
+						if *onlyFlag != "" && *onlyFlag != m.Name || s.Modes != nil && !slices.Contains(s.Modes, m.Name) {
 							continue
 						}
 						t.Run(s.Name+"/"+string(host)+"/"+m.Name, func(t *testing.T) {
@@ -38,19 +45,47 @@ func play(t *testing.T, c clientUnderTest, s scenario, host client.Host, m mode)
 		t.Skip(under.NoHook)
 	}
 	w := newWorld(t, c, s, host, m)
-	defer func() { t.Log("\n" + w.story()) }()
-	arrived := func() bool { return len(w.server.Of(s.lead())) > 0 }
-	if err := w.session.Send(w.ctx, model.Prompt(s.lead()), arrived); err != nil {
-		t.Fatal(err, w.session.Output())
+	defer func() {
+		if t.Failed() || testing.Verbose() {
+			t.Log("\n" + w.story())
+		}
+	}()
+	if s.Play != nil {
+		s.Play(w)
+	} else {
+		w.course()
 	}
-	w.wait("the model is asked", 20*time.Second, arrived)
+	w.ended = w.session.End()
+	w.left = w.session.Gone()
+	w.check()
+}
+
+// course is how a session usually goes: the coordinator is told to begin, every
+// agent ends its turn while its tasks run, the tasks are let go, and whatever
+// then happens is waited for.
+func (w *world) course() {
+	w.t.Helper()
+	w.prompt(model.Prompt(lead))
+	w.wait("every agent ends its turn", 40*time.Second, func() bool {
+		if w.over() {
+			return true
+		}
+		for name := range w.scripts {
+			if name != lead && len(w.stops(name)) == 0 {
+				return false
+			}
+		}
+		return true
+	})
 	w.quiet(time.Second)
+	if w.scenario.Then != nil {
+		w.scenario.Then(w)
+		w.quiet(time.Second)
+	}
 	for _, k := range w.shells() {
-		w.release(k.Label)
+		if !slices.Contains(w.scenario.Endless, k.Label) {
+			w.release(k.Label)
+		}
 	}
 	w.quiet(settled)
-	w.ended = w.session.End()
-	if left := w.session.Gone(); len(left) > 0 {
-		t.Log("left over:", left)
-	}
 }

@@ -3,46 +3,323 @@
 package live
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
 	"stopgate/live/client"
 	"stopgate/live/model"
 )
 
-// scenario is a story that a session plays, on some hosts.
+// scenario is a story that a session plays. The coordinator's script is called
+// lead; every other script is an agent that ends its turn at least once.
 type scenario struct {
 	Name  string
 	About string
 	Hosts []client.Host
 	Since string // the oldest client that can play it
-	Smoke bool
+	Smoke bool   // part of the smoke set, on the first host
+	Modes []string
 	Env   []string
 	Args  []string
+	Files map[string]string // below the home folder
 	// Register changes the hook's registrations.
 	Register func([]entry) []entry
-	// Lead is the script of the coordinator, "lead" if empty.
-	Lead    string
-	Scripts func(w *world) map[string]model.Script
-	// Turns is how often each script is asked at most.
+	Scripts  func(w *world) map[string]model.Script
+	// Endless are the tasks that are never released.
+	Endless []string
+	// Then goes on when everything is quiet, before the tasks are released.
+	Then func(w *world)
+	// Play replaces the usual course: prompt, quiet, release, quiet.
+	Play func(w *world)
+	// Turns is how often each script is asked at most, 12 if zero.
 	Turns int
+	// Check looks at what is special to this scenario.
+	Check func(w *world)
 }
 
-func (s scenario) lead() string {
-	if s.Lead != "" {
-		return s.Lead
-	}
-	return "lead"
-}
+const lead = "lead"
 
-var everywhere = []client.Host{client.Print, client.SDK, client.Terminal}
+var (
+	everywhere = []client.Host{client.SDK, client.Print, client.Terminal}
+	talking    = []client.Host{client.SDK, client.Terminal}
+	terminal   = []client.Host{client.Terminal}
+)
+
+type (
+	scripts = map[string]model.Script
+	blocks  = []model.Block
+)
+
+var forkMode = []string{"CLAUDE_CODE_FORK_SUBAGENT=1"}
 
 var scenarios = []scenario{
 	{
 		Name: "fg", About: "a foreground subagent leaves a shell", Hosts: everywhere, Smoke: true,
-		Scripts: func(w *world) map[string]model.Script {
-			return map[string]model.Script{
-				"lead": steps("lead", []model.Block{agent("leaver", false)}),
-				"leaver": w.obeying("leaver",
-					[]model.Block{w.shell("own")}),
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     steps(lead, blocks{agent("leaver", false)}),
+				"leaver": w.obeying("leaver", blocks{w.shell("own")}),
 			}
 		},
 	},
+	{
+		Name: "sib", About: "two background siblings and the coordinator with a shell each; B prints acknowledgement sentences with A's id first",
+		Hosts: everywhere, Smoke: true,
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead: steps(lead, blocks{w.shell("main")}, blocks{agent("a", true), agent("b", true)}),
+				"a":  w.obeying("a", blocks{w.shell("of-a")}),
+				"b":  w.decoyed(w.obeying("b", blocks{w.shell("of-b")}, nil, blocks{work(1)})),
+			}
+		},
+	},
+	{
+		Name: "ignore", About: "an agent that ignores the block", Hosts: everywhere, Smoke: true,
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:      steps(lead, blocks{agent("ignorer", false)}),
+				"ignorer": steps("ignorer", blocks{w.shell("own")}),
+			}
+		},
+	},
+	{
+		Name: "bg", About: "a background subagent leaves a shell", Hosts: everywhere,
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     steps(lead, blocks{agent("leaver", true)}),
+				"leaver": w.obeying("leaver", blocks{w.shell("own")}),
+			}
+		},
+	},
+	{
+		Name: "fork", About: "a fork with a shell, the coordinator with another", Hosts: talking, Env: forkMode,
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:    steps(lead, blocks{w.shell("main")}, blocks{agent("forky", true, "subagent_type", "fork", "run_in_background", nil)}),
+				"forky": w.obeying("forky", blocks{w.shell("of-fork")}),
+			}
+		},
+	},
+	{
+		Name: "nested", About: "an agent with a shell and a child agent that has one too", Hosts: everywhere,
+		Scripts: func(w *world) scripts { return w.family(agent("mate", true)) },
+	},
+	{
+		Name: "nestedfork", About: "the same in fork mode", Hosts: talking, Env: forkMode,
+		Scripts: func(w *world) scripts { return w.family(agent("mate", true)) },
+	},
+	{
+		Name: "team", About: "an in-process teammate with a shell and a child", Hosts: terminal,
+		Env:     []string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"},
+		Scripts: func(w *world) scripts { return w.family(w.teammate()) },
+	},
+	{
+		Name: "teamfork", About: "the same in fork mode", Hosts: terminal,
+		Env:     append([]string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"}, forkMode...),
+		Scripts: func(w *world) scripts { return w.family(w.teammate()) },
+	},
+	{
+		Name: "kinds", About: "a command that times out into the background, two launches in one message, one of them stopped, a monitor",
+		Hosts: everywhere,
+		Scripts: func(w *world) scripts {
+			timesOut := model.Launch("timeout", "Bash", map[string]any{
+				"command": w.command("timeout"), "description": "timeout", "timeout": 1000})
+			monitor := model.Launch("monitor", "Monitor", map[string]any{
+				"command": w.command("monitor"), "description": "monitor", "timeout_ms": 60000})
+			kinds := w.obeying("kinds", blocks{timesOut}, blocks{w.shell("stopped"), w.shell("batch")}, nil, blocks{monitor})
+			return scripts{
+				lead: steps(lead, blocks{agent("kinds", false)}),
+				"kinds": func(turn int, r model.Request) blocks {
+					if turn == 2 {
+						k, _ := w.server.Task("stopped")
+						return blocks{model.Use("TaskStop", map[string]any{"task_id": k.ID})}
+					}
+					return kinds(turn, r)
+				},
+			}
+		},
+	},
+	{
+		Name: "resume", About: "a finished agent is resumed by a message and leaves a shell in its second life", Hosts: everywhere,
+		Scripts: func(w *world) scripts {
+			main := steps(lead, blocks{agent("lazarus", false)})
+			lazarus := w.obeying("lazarus", says("lazarus", "first life"), blocks{w.shell("second")})
+			return scripts{
+				lead: func(turn int, r model.Request) blocks {
+					k, ok := w.server.Task("lazarus")
+					if sent := strings.Contains(r.AllText(), "SENT"); turn > 0 && ok && k.ID != "" && !sent && len(w.stops("lazarus")) > 0 && !w.once("message") {
+						return blocks{model.Use("SendMessage", map[string]any{
+							"to": k.ID, "summary": "second life", "message": "second life please"})}
+					}
+					return main(turn, r)
+				},
+				"lazarus": lazarus,
+			}
+		},
+	},
+	{
+		Name: "agentsess", About: "a session started with --agent", Hosts: everywhere, Args: []string{"--agent", "reviewer"},
+		Files: map[string]string{".claude/agents/reviewer.md": "---\nname: reviewer\ndescription: reviews\n---\nReview.\n"},
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     steps(lead, blocks{agent("leaver", false)}),
+				"leaver": w.obeying("leaver", blocks{w.shell("own")}),
+			}
+		},
+	},
+	{
+		Name: "ephemeral", About: "many ephemeral events while an agent's and the coordinator's tasks run", Hosts: []client.Host{client.SDK},
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     steps(lead, blocks{w.shell("main")}, blocks{agent("leaver", true)}),
+				"leaver": steps("leaver", blocks{w.shell("own")}),
+			}
+		},
+		Turns: 20,
+		Then: func(w *world) {
+			for i := range 6 {
+				before := len(w.server.Of(lead))
+				_ = w.session.Send(w.ctx, fmt.Sprintf("and %d", i), nil)
+				w.wait("an answer and a suggestion", 10*time.Second, func() bool {
+					n := 0
+					for _, a := range w.server.Of(lead)[before:] {
+						if a.Ephemeral() {
+							n++
+						}
+					}
+					return n > 0
+				})
+			}
+		},
+		Check: func(w *world) {
+			if n := len(w.ephemerals()); n < 6 {
+				w.t.Errorf("only %d ephemeral events, expected at least 6", n)
+			}
+		},
+	},
+	{
+		Name: "endless", About: "a task that never ends", Hosts: talking, Endless: []string{"forever"},
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     steps(lead, blocks{agent("leaver", true)}),
+				"leaver": w.obeying("leaver", blocks{w.shell("forever")}),
+			}
+		},
+	},
+	{
+		Name: "twice", About: "the hook registered twice", Hosts: everywhere, Modes: []string{"gate"},
+		Register: func(entries []entry) []entry {
+			for _, e := range entries {
+				e.Name = "gate2"
+				entries = append(entries, e)
+			}
+			return entries
+		},
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     steps(lead, blocks{agent("leaver", false)}),
+				"leaver": w.obeying("leaver", blocks{w.shell("own")}),
+			}
+		},
+	},
+	{
+		Name: "esc", About: "Esc while the hook of a foreground agent runs", Hosts: terminal, Modes: []string{"gate"},
+		Register: func(entries []entry) []entry {
+			for i := range entries {
+				if entries[i].Event == "SubagentStop" {
+					entries[i].Delay = 5 * time.Second
+				}
+			}
+			return entries
+		},
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     steps(lead, blocks{agent("leaver", false)}),
+				"leaver": steps("leaver", blocks{w.shell("own")}),
+				"second": steps("second", says("second", "still here")),
+			}
+		},
+		Play: playEsc,
+	},
+}
+
+// decoyed puts a step before the third: a foreground command that prints what a
+// launch of A's task looks like, and then reads everybody's transcripts.
+func (w *world) decoyed(s model.Script) model.Script {
+	return func(turn int, r model.Request) blocks {
+		if turn != 1 {
+			return s(turn, r)
+		}
+		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			if k, ok := w.server.Task("of-a"); ok {
+				first, _, _ := strings.Cut(k.Result, "\n")
+				first, _, _ = strings.Cut(first, "'")
+				return blocks{model.Use("Bash", map[string]any{"description": "looks at the others",
+					"command": fmt.Sprintf("echo '%s'; cat $HOME/.claude/projects/*/*/subagents/*.jsonl | grep -a 'running in background' | head -3", first)})}
+			}
+		}
+		return blocks{work(0.1)}
+	}
+}
+
+// family is the scripts of a lead, a mate with a shell, and the mate's child
+// with another.
+func (w *world) family(mate model.Block) scripts {
+	main := steps(lead, blocks{mate})
+	return scripts{
+		lead: func(turn int, r model.Request) blocks {
+			// Old clients want the team made first.
+			if mate.Name == "Agent" && strings.Contains(string(mate.Input), "team_name") {
+				if r.Has("TeamCreate") && turn == 0 {
+					return blocks{model.Use("TeamCreate", map[string]any{"team_name": "probe", "description": "probe"})}
+				}
+				if r.Has("TeamCreate") {
+					turn--
+				}
+			}
+			return main(turn, r)
+		},
+		"mate":  w.obeying("mate", blocks{w.shell("of-mate")}, blocks{agent("child", false, "run_in_background", nil)}),
+		"child": w.obeying("child", blocks{w.shell("of-child")}, blocks{work(1)}),
+	}
+}
+
+func (w *world) teammate() model.Block {
+	return agent("mate", false, "run_in_background", nil, "name", "ping", "team_name", "probe")
+}
+
+func playEsc(w *world) {
+	w.prompt(model.Prompt(lead))
+	running := func() (happening, bool) {
+		for _, h := range w.record.All() {
+			if h.Event == "SubagentStop" && h.Ended == nil {
+				return h, true
+			}
+		}
+		return happening{}, false
+	}
+	w.wait("the hook runs", 20*time.Second, func() bool { _, ok := running(); return ok })
+	_ = w.session.Press(client.Esc)
+	w.wait("the hook ends", 8*time.Second, func() bool { _, ok := running(); return !ok })
+	w.quiet(time.Second)
+	w.prompt(model.Prompt("second"))
+	w.wait("the session goes on", 15*time.Second, func() bool { return len(w.server.Of("second")) > 0 })
+	w.quiet(time.Second)
+}
+
+// writeFiles puts the scenario's files in place.
+func (s scenario) writeFiles(home string) error {
+	for name, text := range s.Files {
+		to := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -46,6 +46,10 @@ func agent(script string, background bool, more ...any) model.Block {
 	input := map[string]any{"description": script, "prompt": model.Prompt(script),
 		"subagent_type": "general-purpose", "run_in_background": background}
 	for i := 0; i+1 < len(more); i += 2 {
+		if more[i+1] == nil {
+			delete(input, more[i].(string))
+			continue
+		}
 		input[more[i].(string)] = more[i+1]
 	}
 	return model.Launch(script, "Agent", input)
@@ -68,12 +72,12 @@ func steps(name string, list ...[]model.Block) model.Script {
 	}
 }
 
-// obeying is the same for an agent that does what a block asks for: it waits for
-// its tasks in the foreground and then reports in full.
+// obeying is the same for an agent that does what a block or a notification asks
+// for: it waits for its tasks in the foreground and then reports in full.
 func (w *world) obeying(name string, list ...[]model.Block) model.Script {
 	plain := steps(name, list...)
 	return func(turn int, r model.Request) []model.Block {
-		if r.Feedback() != "" {
+		if r.Feedback() != "" || (r.Notified() && turn >= len(list)) {
 			return []model.Block{w.await(name)}
 		}
 		if out, ok := r.Results()["await"]; ok {
@@ -84,7 +88,7 @@ func (w *world) obeying(name string, list ...[]model.Block) model.Script {
 }
 
 // await waits in the foreground for every task that the script launched, for at
-// most ten seconds, and shows their output files. It lets the tasks end soon
+// most five seconds, and shows their output files. It lets the tasks end soon
 // after the waiting began.
 func (w *world) await(owner string) model.Block {
 	var cmd []string
@@ -94,7 +98,7 @@ func (w *world) await(owner string) model.Block {
 		}
 		label := t.Label
 		time.AfterFunc(300*time.Millisecond, func() { w.release(label) })
-		cmd = append(cmd, fmt.Sprintf("i=0; until [ -e %s ] || [ $i -ge 100 ]; do sleep 0.1; i=$((i+1)); done", w.path(label, "done")))
+		cmd = append(cmd, fmt.Sprintf("i=0; until [ -e %s ] || [ $i -ge 50 ]; do sleep 0.1; i=$((i+1)); done", w.path(label, "done")))
 		if _, out, ok := strings.Cut(t.Result, "written to: "); ok {
 			out, _, _ = strings.Cut(out, ".output")
 			cmd = append(cmd, "cat "+out+".output")

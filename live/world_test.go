@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,10 +26,13 @@ type world struct {
 
 	ctx     context.Context
 	home    string
+	scripts scripts
 	server  *model.Server
 	session *client.Session
 	record  *record
-	ended   string // how the client went
+	ended   string   // how the client went
+	left    []string // what it left running
+	did     sync.Map
 }
 
 // Limits of a session. Nothing waits longer.
@@ -50,6 +54,9 @@ func newWorld(t *testing.T, c clientUnderTest, s scenario, host client.Host, m m
 	if err := os.Mkdir(filepath.Join(home, "tasks"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.writeFiles(home); err != nil {
+		t.Fatal(err)
+	}
 	dump := ""
 	if *dumpFlag != "" {
 		dump = filepath.Join(home, "requests")
@@ -57,7 +64,8 @@ func newWorld(t *testing.T, c clientUnderTest, s scenario, host client.Host, m m
 			t.Fatal(err)
 		}
 	}
-	w.server, err = model.Start(s.Scripts(w), dump)
+	w.scripts = s.Scripts(w)
+	w.server, err = model.Start(w.scripts, dump)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +77,7 @@ func newWorld(t *testing.T, c clientUnderTest, s scenario, host client.Host, m m
 	w.session, err = client.Start(client.Config{
 		Bin: c.Bin, Host: host, Home: home, BaseURL: w.server.URL,
 		Settings: settings(w.record.file, under.Hook, entries),
-		Prompt:   model.Prompt(s.lead()), Args: s.Args, Env: env,
+		Prompt:   model.Prompt(lead), Args: s.Args, Env: env,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +102,49 @@ func newWorld(t *testing.T, c clientUnderTest, s scenario, host client.Host, m m
 	return w
 }
 
+// once is false the first time it is asked about something.
+func (w *world) once(what string) bool {
+	_, did := w.did.LoadOrStore(what, true)
+	return did
+}
+
+// prompt types a prompt and waits until the model was asked because of it.
+func (w *world) prompt(text string) {
+	w.t.Helper()
+	before := len(w.server.Asked())
+	arrived := func() bool { return len(w.server.Asked()) > before }
+	if err := w.session.Send(w.ctx, text, arrived); err != nil {
+		w.t.Fatalf("%v\n%s", err, w.story())
+	}
+	w.wait("the model is asked", 20*time.Second, arrived)
+}
+
+// stops are the SubagentStop events of the agent that plays a script, each
+// registration's run of them.
+func (w *world) stops(script string) []happening {
+	var out []happening
+	for _, h := range w.record.All() {
+		if h.Event == "SubagentStop" && speaker(h.Last) == script && !w.ephemeral(h) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// ephemeral tells the client's internal forks: nothing ever started them and
+// they leave nothing on disk.
+func (w *world) ephemeral(h happening) bool { return h.Event == "SubagentStop" && !h.Meta }
+
+func (w *world) ephemerals() []happening {
+	var out []happening
+	for _, h := range w.record.All() {
+		if w.ephemeral(h) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
 func (w *world) state() string { return filepath.Join(w.home, "state") }
 
 // wait fails the test when the condition does not come true in time.
@@ -103,6 +154,16 @@ func (w *world) wait(what string, limit time.Duration, cond func() bool) {
 	defer cancel()
 	if err := w.server.Wait(ctx, cond); err != nil {
 		w.t.Fatalf("never happened: %s\n%s", what, w.story())
+	}
+}
+
+// over tells whether the client has ended.
+func (w *world) over() bool {
+	select {
+	case <-w.session.Done():
+		return true
+	default:
+		return false
 	}
 }
 
@@ -128,10 +189,8 @@ func (w *world) busy() bool {
 func (w *world) quiet(d time.Duration) {
 	w.t.Helper()
 	w.wait("quiet", 60*time.Second, func() bool {
-		select {
-		case <-w.session.Done():
+		if w.over() {
 			return true
-		default:
 		}
 		latest := time.Time{}
 		if asked := w.server.Asked(); len(asked) > 0 {
@@ -152,7 +211,9 @@ func (w *world) quiet(d time.Duration) {
 // A task is a shell command that runs until it is released, prints a result
 // that its command line does not hold, and leaves a mark.
 
-func (w *world) path(label, what string) string { return filepath.Join(w.home, "tasks", label+"."+what) }
+func (w *world) path(label, what string) string {
+	return filepath.Join(w.home, "tasks", label+"."+what)
+}
 
 // command is the command line of the task called label.
 func (w *world) command(label string) string {

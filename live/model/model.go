@@ -302,6 +302,10 @@ func (r Request) Results() map[string]string {
 	return out
 }
 
-// ephemeral: the client forks a conversation for a suggestion or a summary and
-// tells the copy what to do in brackets or as a system message.
-func (r Request) ephemeral() bool { return false }
+// Suggestions and summaries are asked for in these words.
+const suggestionStart = "[SUGGESTION MODE:"
+
+// ephemeral: the client asks a copy of the conversation that nobody sees.
+func (r Request) ephemeral() bool {
+	return strings.Contains(r.NewText(), suggestionStart)
+}
