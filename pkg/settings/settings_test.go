@@ -591,13 +591,13 @@ func TestDiff(t *testing.T) {
 
 func FuzzMerge(f *testing.F) {
 	for seed := range uint64(40) {
-		f.Add(generate(rand.New(rand.NewPCG(seed, 5)), seed%2 == 0), int(seed%5))
+		f.Add(generate(rand.New(rand.NewPCG(seed, 5)), seed%2 == 0), uint8(seed%5))
 	}
 	for _, s := range []string{"", "{}", "[]", "{\n\t\"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"" + hookPath + "\"}], \"hooks\": []}]}}", "{\"hooks\":{\"Stop\":[],\"Stop\":[]}}", "\xff\xfe{"} {
-		f.Add([]byte(s), 0)
+		f.Add([]byte(s), uint8(0))
 	}
-	f.Fuzz(func(t *testing.T, src []byte, variant int) {
-		checkMerge(t, src, wanted(variant))
+	f.Fuzz(func(t *testing.T, src []byte, variant uint8) {
+		checkMerge(t, src, wanted(int(variant%5)))
 		// What Merge refuses, Remove and Find still have to survive.
 		if back, err := Remove(src, isOurs, nil); err == nil {
 			if found, err := Find(back, isOurs); err != nil || len(found) > 0 {
