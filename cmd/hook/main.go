@@ -1,0 +1,19 @@
+// Command hook is what Claude Code runs at its hook events. It reads one event
+// on stdin and answers on stdout; see `hook --help` and docs/architecture.md.
+package main
+
+import (
+	"os"
+	"runtime/debug"
+
+	"stopgate/pkg/handler"
+	"stopgate/pkg/host"
+)
+
+func main() {
+	// A Go program that crashes exits with 2, which the client reads as "block".
+	// The faults that cannot be caught end in a signal instead.
+	debug.SetTraceback("crash")
+	noCoreFile()
+	os.Exit(handler.Main(host.System()))
+}

@@ -1,0 +1,136 @@
+package event
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// Limits of reading stdin.
+const (
+	// MaxPayload bounds a payload in bytes; the client's are far smaller.
+	MaxPayload = 32 << 20
+	// IdleLimit is how long stdin may bring nothing before it is given up.
+	IdleLimit = 5 * time.Second
+)
+
+// Errors of [Read].
+var (
+	// ErrIdle is returned when stdin brought nothing for the idle limit.
+	ErrIdle = errors.New("stdin stopped before one whole JSON value had come")
+	// ErrTooLarge is returned for a payload beyond [MaxPayload].
+	ErrTooLarge = errors.New("stdin holds more than 32 MiB")
+)
+
+// Read returns one whole JSON object from r. It does not wait for the end of
+// r, which on some systems never comes (docs/client.md: the hook contract), and
+// gives up with [ErrIdle] when nothing has come for idle. An input that ends
+// early is returned as it is. A goroutine that reads may outlive the call.
+func Read(r io.Reader, idle time.Duration) ([]byte, error) {
+	next := chunksOf(r, idle)
+	var payload []byte
+	var end extent
+	for {
+		data, err := next()
+		payload = append(payload, data...)
+		if n, whole := end.feed(data); whole {
+			return payload[:len(payload)-len(data)+n], nil
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return bytes.TrimSpace(payload), nil
+		case err != nil:
+			return nil, err
+		case len(payload) > MaxPayload:
+			return nil, ErrTooLarge
+		}
+	}
+}
+
+// chunksOf gives the next bytes of r at each call, or [ErrIdle]. The bytes are
+// valid until the next call.
+func chunksOf(r io.Reader, idle time.Duration) func() ([]byte, error) {
+	if file, ok := r.(*os.File); ok && canPoll {
+		// Waiting in the kernel needs no second thread: that is a good part of
+		// what the hook costs.
+		buf := make([]byte, 16<<10)
+		return func() ([]byte, error) {
+			if err := readable(file, idle); err != nil {
+				return nil, err
+			}
+			n, err := file.Read(buf)
+			return buf[:n], err
+		}
+	}
+	type chunk struct {
+		data []byte
+		err  error
+	}
+	chunks := make(chan chunk, 1)
+	again := make(chan []byte, 1)
+	again <- make([]byte, 16<<10)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				chunks <- chunk{err: fmt.Errorf("read: %v", p)}
+			}
+		}()
+		for buf := range again {
+			n, err := r.Read(buf)
+			chunks <- chunk{buf[:n], err}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	var last []byte
+	return func() ([]byte, error) {
+		if last != nil {
+			again <- last[:cap(last)]
+		}
+		timer := time.NewTimer(idle)
+		defer timer.Stop()
+		select {
+		case c := <-chunks:
+			last = c.data
+			return c.data, c.err
+		case <-timer.C:
+			return nil, ErrIdle
+		}
+	}
+}
+
+// extent finds the end of the first JSON object or array in a stream.
+type extent struct {
+	depth            int
+	inString, escape bool
+}
+
+// feed takes the next bytes and tells after how many of them the value is whole.
+func (x *extent) feed(b []byte) (int, bool) {
+	for i, c := range b {
+		switch {
+		case x.escape:
+			x.escape = false
+		case x.inString:
+			switch c {
+			case '\\':
+				x.escape = true
+			case '"':
+				x.inString = false
+			}
+		case c == '"':
+			x.inString = x.depth > 0
+		case c == '{' || c == '[':
+			x.depth++
+		case c == '}' || c == ']':
+			if x.depth--; x.depth <= 0 {
+				return i + 1, true
+			}
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,187 @@
+// Package gate holds the rule: when is a stop blocked, and with which words.
+// Everything in it is a pure function over values; who owns a task is found out
+// in pkg/attribute, and what was spent is kept in pkg/ledger.
+package gate
+
+import "time"
+
+// Code says by which rule a stop was answered. The codes are recorded and shown.
+type Code string
+
+// The codes, in the order of the rules.
+const (
+	Disabled    Code = "disabled"      // the off switch is set
+	Ephemeral   Code = "ephemeral"     // an internal one-turn fork, no agent
+	NoRegistry  Code = "no-registry"   // the event does not tell what is unfinished
+	NoSession   Code = "no-session"    // the event names no session
+	NoTasks     Code = "no-tasks"      // nothing listed could be the agent's own
+	NoStore     Code = "no-store"      // the ledger cannot be used
+	Duplicate   Code = "duplicate"     // the same event again, answered already
+	Unattrib    Code = "unattributed"  // nothing own, and a task without an owner
+	NotOwn      Code = "not-own"       // all that runs is somebody else's
+	BudgetSpent Code = "budget-spent"  // own tasks, but their blocks are used up
+	Renewed     Code = "store-renewed" // the ledger forgot what was spent
+	Excused     Code = "excused"       // own tasks, none of which is waited for
+	OwnTask     Code = "own-task"      // own unfinished tasks: block
+)
+
+// MaxChain is how many blocks in a row one agent gets without a stop that was
+// let through; the client forces a stop after 8 (docs/client.md: the cap).
+const MaxChain = 7
+
+// Task is one unfinished task of the stopping agent.
+type Task struct {
+	ID string
+	// Kind is its type in the words of background_tasks.
+	Kind string
+	// Output is its output file; "" where it is unknown.
+	Output string
+	// Running is how long ago it was launched; 0 where that is unknown.
+	Running time.Duration
+	// Charged is how many blocks it was the reason of before.
+	Charged int
+	// Persistent marks a monitor that has no end of its own.
+	Persistent bool
+	// Excused marks a task that is not meant to end, or that a person released.
+	Excused bool
+}
+
+// Facts are what a decision is made from. The zero value is a stop of which
+// nothing is known; it is let through.
+type Facts struct {
+	Disabled  bool
+	Ephemeral bool
+	// Registry tells whether the event lists the unfinished tasks at all.
+	Registry bool
+	// Session tells whether the event names its session.
+	Session bool
+	// Candidates counts the listed tasks that could be the agent's own.
+	Candidates int
+	// Own are the listed tasks that the agent launched, of a type that can block.
+	Own []Task
+	// Unowned counts the candidates whose launcher is unknown.
+	Unowned int
+	// StopHookActive is the payload's; alone it decides nothing, since another
+	// hook may have caused it.
+	StopHookActive bool
+
+	// Store tells whether the ledger can be used.
+	Store bool
+	// StoreRenewed tells that the ledger was begun afresh after a broken one was
+	// set aside, so that spent blocks are forgotten.
+	StoreRenewed bool
+	// Duplicate tells that the same event was answered a moment ago.
+	Duplicate bool
+	// Chain counts the agent's blocks since a stop of it was last let through.
+	Chain int
+}
+
+// Policy is what a person chose.
+type Policy struct {
+	// Blocks is how many blocks one task may be the reason of.
+	Blocks int
+}
+
+// Decision is the answer to a stop.
+type Decision struct {
+	Block bool
+	Code  Code
+	// Tasks are the own tasks that a block names and is charged for.
+	Tasks []Task
+	// Last tells that these tasks have no block left after this one.
+	Last bool
+	// Waiter is the path of the program that waits for a task, offered in the
+	// reason; "" offers none. Decide leaves it empty.
+	Waiter string
+}
+
+// rule is one row of the table: it answers, or leaves the stop to the next.
+type rule struct {
+	name string
+	// early rules need only the event; they are asked before anything is read.
+	early   bool
+	code    Code
+	answers func(Facts, Policy) bool
+}
+
+// rules, the first that answers wins. All of them let the stop through; a stop
+// that none of them answers is blocked.
+var rules = []rule{
+	{"the same event was answered a moment ago", false, Duplicate, func(f Facts, _ Policy) bool { return f.Duplicate }},
+	{"the off switch is set", true, Disabled, func(f Facts, _ Policy) bool { return f.Disabled }},
+	{"the event is ephemeral", true, Ephemeral, func(f Facts, _ Policy) bool { return f.Ephemeral }},
+	{"the event does not list unfinished tasks", true, NoRegistry, func(f Facts, _ Policy) bool { return !f.Registry }},
+	{"the event names no session", true, NoSession, func(f Facts, _ Policy) bool { return !f.Session }},
+	{"nothing listed could be the agent's own", true, NoTasks, func(f Facts, _ Policy) bool { return f.Candidates == 0 }},
+	{"the ledger cannot be used", false, NoStore, func(f Facts, _ Policy) bool { return !f.Store }},
+	{"nothing is the agent's own, but a task has no known owner", false, Unattrib, func(f Facts, _ Policy) bool { return len(f.Own) == 0 && f.Unowned > 0 }},
+	{"nothing is the agent's own", false, NotOwn, func(f Facts, _ Policy) bool { return len(f.Own) == 0 }},
+	{"no own task is one to wait for", false, Excused, func(f Facts, _ Policy) bool { return len(waitable(f)) == 0 }},
+	{"the blocks of all own tasks are spent", false, BudgetSpent, func(f Facts, p Policy) bool { return !affordable(waitable(f), p) }},
+	{"the agent was blocked too often in a row", false, BudgetSpent, func(f Facts, _ Policy) bool { return f.Chain >= MaxChain }},
+	{"the ledger was begun afresh and the agent goes on after a block", false, Renewed, func(f Facts, _ Policy) bool { return f.StoreRenewed && f.StopHookActive }},
+}
+
+// Decide answers a stop of which everything is known.
+func Decide(f Facts, p Policy) Decision {
+	for _, r := range rules {
+		if r.answers(f, p) {
+			return Decision{Code: r.code}
+		}
+	}
+	own := waitable(f)
+	after := Policy{Blocks: p.Blocks - 1}
+	return Decision{Block: true, Code: OwnTask, Tasks: own, Last: f.Chain+1 >= MaxChain || !affordable(own, after)}
+}
+
+// Early answers a stop from the event alone; ok is false for one that needs more.
+func Early(f Facts) (d Decision, ok bool) {
+	for _, r := range rules {
+		if r.early && r.answers(f, Policy{}) {
+			return Decision{Code: r.code}, true
+		}
+	}
+	return Decision{}, false
+}
+
+// Step is one rule as it was asked.
+type Step struct {
+	Rule    string
+	Code    Code
+	Answers bool
+}
+
+// Explain asks the rules in their order, up to the one that answers.
+func Explain(f Facts, p Policy) []Step {
+	var out []Step
+	for _, r := range rules {
+		s := Step{Rule: r.name, Code: r.code, Answers: r.answers(f, p)}
+		out = append(out, s)
+		if s.Answers {
+			return out
+		}
+	}
+	return append(out, Step{Rule: "own background work is unfinished", Code: OwnTask, Answers: true})
+}
+
+// waitable are the own tasks worth a block: those that can end by themselves.
+func waitable(f Facts) []Task {
+	var out []Task
+	for _, t := range f.Own {
+		if !t.Persistent && !t.Excused {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// affordable tells whether one of the tasks has a block left. A block names and
+// charges all of them.
+func affordable(tasks []Task, p Policy) bool {
+	for _, t := range tasks {
+		if t.Charged < p.Blocks {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,162 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxReason bounds the reason in characters. The client cuts at 10,000
+// (docs/client.md: the hook contract); a model reads a short text better.
+const MaxReason = 2000
+
+// Reason is the text of a block: the agent's next instruction. It quotes ids and
+// output paths only, and only harmless ones, since a command or a description is
+// somebody's text and would be read as an instruction.
+func Reason(d Decision) string {
+	head := "This is not an error: background work of your own has not finished yet.\n"
+	tail := advice(d)
+	room := MaxReason - utf8.RuneCountInString(head) - utf8.RuneCountInString(tail)
+	return head + list(d.Tasks, room) + tail
+}
+
+// list names the tasks, one a line, within room characters: with their output
+// paths if these fit, and the first ones only if not even the ids do.
+func list(tasks []Task, room int) string {
+	for _, paths := range []bool{true, false} {
+		var b strings.Builder
+		for _, t := range tasks {
+			b.WriteString(item(t, paths))
+		}
+		if utf8.RuneCountInString(b.String()) <= room {
+			return b.String()
+		}
+	}
+	var b strings.Builder
+	const more = "- and %d more\n"
+	left := room - utf8.RuneCountInString(fmt.Sprintf(more, len(tasks)))
+	for i, t := range tasks {
+		line := item(t, false)
+		left -= utf8.RuneCountInString(line)
+		if left < 0 {
+			fmt.Fprintf(&b, more, len(tasks)-i)
+			break
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+func item(t Task, path bool) string {
+	var b strings.Builder
+	b.WriteString("- ")
+	if Quotable(t.ID, maxID) {
+		b.WriteString(t.ID)
+	} else {
+		b.WriteString("(a task whose id cannot be shown)")
+	}
+	b.WriteString(" (" + kind(t.Kind))
+	if t.Running > 0 {
+		b.WriteString(", running for " + Span(t.Running))
+	}
+	b.WriteString(")")
+	if path && Quotable(t.Output, maxPath) {
+		b.WriteString(", output: " + t.Output)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// kind is the type as the reason names it: only the known ones are quoted.
+func kind(k string) string {
+	switch k {
+	case "shell", "monitor", "subagent", "workflow", "MCP task":
+		return k
+	}
+	return "task"
+}
+
+func advice(d Decision) string {
+	has := map[string]bool{}
+	for _, t := range d.Tasks {
+		has[kind(t.Kind)] = true
+	}
+	var b strings.Builder
+	b.WriteString("If you stop now, it may be killed or end unheard. Do not start it again. Wait for what you need, in the foreground, in steps of under 10 minutes:\n")
+	if d.Waiter != "" {
+		var ids []string
+		for _, t := range d.Tasks {
+			if plainID(t.ID) && len(ids) < 8 {
+				ids = append(ids, t.ID)
+			}
+		}
+		if len(ids) > 0 {
+			fmt.Fprintf(&b, "- any kind: run \"%s\" wait --timeout 9m %s (Bash timeout 600000); or, if that is not allowed:\n", d.Waiter, strings.Join(ids, " "))
+		}
+	}
+	if has["shell"] || has["workflow"] || has["MCP task"] || has["task"] {
+		b.WriteString("- shell or other command: run timeout 540 sh -c 'until tail -n 1 \"$0\" | grep -qE \"^.(exited|killed)\"; do sleep 2; done' FILE (Bash timeout 600000) with its output path as FILE, then read the file. No such last line: judge by what the file holds.\n")
+	}
+	if has["subagent"] {
+		b.WriteString("- subagent: run timeout 540 sh -c 'until [ \"$(find -L \"$0\" -mmin +1)\" ]; do sleep 5; done' FILE with its output path as FILE, then read its last message at the end of the file.\n")
+	}
+	if has["monitor"] {
+		b.WriteString("- monitor: wait like that only for an event that you need; otherwise end it.\n")
+	}
+	b.WriteString("Whatever is not needed: end it with TaskStop.\n")
+	if d.Last {
+		b.WriteString("If something still runs after that, you may end your turn again: that will be accepted.\n")
+	} else {
+		b.WriteString("If something still runs after that, end your turn again: you may be asked once more, and then it will be accepted.\n")
+	}
+	b.WriteString("Then give your complete final report again as your last message, with the results, and name every task that still runs with its output path: only that text reaches the caller.")
+	return b.String()
+}
+
+// Longest id and path, in characters, that are quoted.
+const (
+	maxID   = 64
+	maxPath = 300
+)
+
+// Quotable tells whether a text of somebody else may be quoted to a model: not
+// empty, at most limit characters, and without control and format characters,
+// quotes, backticks, dollar signs and line breaks. Spaces and letters of any
+// script are fine.
+func Quotable(s string, limit int) bool {
+	if s == "" || !utf8.ValidString(s) || utf8.RuneCountInString(s) > limit {
+		return false
+	}
+	for _, r := range s {
+		if strings.ContainsRune("\"'`$\u2018\u2019\u201c\u201d", r) || r != ' ' && !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// plainID tells whether an id can stand in a command as it is.
+func plainID(id string) bool {
+	for _, r := range id {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxID && id[0] != '-'
+}
+
+// Span is a duration as people read it: 4s, 3m12s, 2h05m.
+func Span(d time.Duration) string {
+	d = d.Round(time.Second)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}

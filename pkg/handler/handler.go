@@ -1,0 +1,232 @@
+// Package handler takes one hook event from stdin to the answer on stdout. It
+// joins the other packages in the order that docs/architecture.md draws and keeps
+// the promise that whatever goes wrong lets the agent stop: silent stdout, exit
+// code 0, the cause in the log.
+//
+// It holds no rule of its own: when a stop is blocked stands in pkg/gate.
+package handler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"stopgate/pkg/event"
+	"stopgate/pkg/gate"
+	"stopgate/pkg/host"
+	"stopgate/pkg/ledger"
+	"stopgate/pkg/policy"
+	"stopgate/pkg/state"
+	"stopgate/pkg/transcript"
+)
+
+// Limits of the hook's own work. Waiting for stdin and a hold do not count.
+const (
+	// WorkLimit is when the hook gives up and lets the agent stop.
+	WorkLimit = 3 * time.Second
+	// readLimit is when it stops reading transcripts and decides on what it has.
+	readLimit = 1800 * time.Millisecond
+	// storeLimit is when it stops waiting for the ledger.
+	storeLimit = 2700 * time.Millisecond
+)
+
+// Outcome is what became of one event, for replays and explanations.
+type Outcome struct {
+	Event event.Event
+	// Handled is false for input that was no event, or an event of no interest.
+	Handled bool
+	Facts   gate.Facts
+	// Decision is set for a SubagentStop.
+	Decision gate.Decision
+	// Owners are the launches of the listed tasks, as far as they are known.
+	Owners map[string]transcript.Launch
+	// Reason is the text of a block that was answered.
+	Reason string
+	// Err is what went wrong, if anything did.
+	Err error
+}
+
+// Main runs the hook once and returns the process's exit code: 0, always, but
+// for a courier that means to wake the coordinator.
+func Main(h host.Host) int {
+	code, _ := Run(h)
+	return code
+}
+
+// Run is Main with its outcome.
+func Run(h host.Host) (int, Outcome) {
+	p, err := policy.Parse(h.Args)
+	if errors.Is(err, policy.ErrHelp) {
+		_, _ = fmt.Fprint(h.Stderr, policy.Usage)
+		return 0, Outcome{}
+	}
+	if err != nil {
+		return 0, fail(h, "unknown command line", err)
+	}
+	payload, err := event.Read(h.Stdin, event.IdleLimit)
+	if err != nil {
+		return 0, fail(h, "stdin", err)
+	}
+	e, err := event.Parse(payload)
+	if err != nil {
+		return 0, fail(h, "payload", err)
+	}
+	// An ephemeral event by its type is answered before anything else: these are
+	// many, and none of them may cost more than this.
+	if e.Name == event.SubagentStop && e.EmptyAgentType() {
+		return 0, ephemeral(h, e)
+	}
+	return supervise(h, p, e)
+}
+
+func fail(h host.Host, what string, err error) Outcome {
+	dir, _ := state.Find(h.Env) // without a folder there is no log
+	log, done := state.OpenLog(h.Env, dir)
+	defer done()
+	log.Warn().Err(err).Msg(what)
+	return Outcome{Err: err}
+}
+
+// ephemeral counts an ephemeral event; the count is for people, so its failure
+// is no matter.
+func ephemeral(h host.Host, e event.Event) Outcome {
+	out := Outcome{Event: e, Handled: true, Decision: gate.Decision{Code: gate.Ephemeral}}
+	if e.SessionID != "" {
+		if located := state.Locate(h.Env); located != "" {
+			out.Err = state.At(located).CountEphemeral(e.SessionID)
+		}
+	}
+	return out
+}
+
+// supervise runs the work in a goroutine of its own, so that a panic, a fault or
+// the time limit ends in an allowed stop, and only here anything is printed.
+func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
+	r := &run{h: h, p: p, e: e, began: h.Clock.Now(), phases: make(chan bool)}
+	if r.e.AgentID == "" && e.Name == event.SubagentStop {
+		r.e.AgentID = transcript.AgentOf(e.AgentTranscript)
+	}
+	type result struct {
+		out    Outcome
+		answer []byte
+	}
+	done := make(chan result, 1)
+	go func() {
+		debug.SetPanicOnFault(true)
+		var res result
+		defer func() {
+			if v := recover(); v != nil {
+				res = result{out: Outcome{Event: r.e, Err: fmt.Errorf("panic: %v", v)}}
+				r.logger().Error().Str("stack", string(debug.Stack())).Msg(fmt.Sprint(v))
+			}
+			r.closeLog()
+			done <- res
+		}()
+		res.out, res.answer = r.handle()
+	}()
+	limit := time.NewTimer(WorkLimit)
+	defer limit.Stop()
+	for {
+		select {
+		case res := <-done:
+			if len(res.answer) > 0 {
+				if _, err := h.Stdout.Write(res.answer); err != nil {
+					res.out.Err = err
+				}
+			}
+			return 0, res.out
+		case working := <-r.phases:
+			if working {
+				limit.Reset(WorkLimit)
+			} else {
+				limit.Stop()
+			}
+		case <-limit.C:
+			return 0, Outcome{Event: r.e, Err: errors.New("out of time")}
+		}
+	}
+}
+
+// run is the handling of one event.
+type run struct {
+	h     host.Host
+	p     policy.Policy
+	e     event.Event
+	began time.Time
+	dir   state.Dir
+	// phases tells the supervisor when waiting on purpose begins (false) and
+	// ends (true).
+	phases chan bool
+
+	log      *zerolog.Logger
+	closelog func()
+}
+
+func (r *run) logger() *zerolog.Logger {
+	if r.log == nil {
+		log, done := state.OpenLog(r.h.Env, r.dir)
+		log = log.With().Str("event", r.e.Name).Str("session", r.e.SessionID).Str("agent", r.e.AgentID).Logger()
+		r.log, r.closelog = &log, done
+	}
+	return r.log
+}
+
+func (r *run) closeLog() {
+	if r.closelog != nil {
+		r.closelog()
+	}
+}
+
+func (r *run) handle() (Outcome, []byte) {
+	dir, err := state.Find(r.h.Env)
+	if err != nil {
+		// Without a folder nothing can be promised, so nothing is blocked.
+		return Outcome{Event: r.e, Handled: true, Decision: gate.Decision{Code: gate.NoStore}, Err: err}, nil
+	}
+	r.dir = dir
+	if r.e.Name == event.SubagentStop {
+		return r.stop()
+	}
+	return r.record(), nil
+}
+
+// until gives a context for the part of the work that must be over at limit.
+func (r *run) until(limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), limit)
+}
+
+// waiter is the path of hookctl where it lies beside the hook and can be quoted.
+func waiter(h host.Host) string {
+	self := h.Self()
+	if self == "" {
+		return ""
+	}
+	path := filepath.Join(filepath.Dir(self), "hookctl"+filepath.Ext(self))
+	if !h.Files.Regular(path) || !gate.Quotable(path, 200) {
+		return ""
+	}
+	return path
+}
+
+// touchSession fills in what every event tells of the session.
+func (r *run) touchSession(tx *ledger.Tx) {
+	s := &tx.Session
+	if r.e.Cwd != "" {
+		s.Cwd = r.e.Cwd
+	}
+	if r.e.TranscriptPath != "" {
+		s.Transcript = r.e.TranscriptPath
+	}
+	s.LastEvent, s.LastEventAt = r.e.Name, r.began
+	if r.e.RegistryGiven {
+		s.ListedAt, s.Listed = r.began, nil
+		for _, t := range r.e.Tasks {
+			s.Listed = append(s.Listed, ledger.Listed{ID: t.ID, Type: t.Type})
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package handler
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"stopgate/pkg/event"
+	"stopgate/pkg/ledger"
+	"stopgate/pkg/state"
+	"stopgate/pkg/transcript"
+)
+
+// record keeps what an event other than SubagentStop tells. It is always silent.
+func (r *run) record() Outcome {
+	out := Outcome{Event: r.e}
+	var change func(*ledger.Tx) error
+	switch r.e.Name {
+	case event.SubagentStart:
+		change = r.agentStarted
+	case event.PostToolUse:
+		launch, found := transcript.FromResponse(r.e.Tool, r.e.ToolUseID, r.e.ToolInput, r.e.ToolResponse, transcript.PostToolUse)
+		if !found {
+			return out // nothing to record: the store is not touched
+		}
+		launch.At, launch.Owner = r.began, transcript.Main
+		if r.e.AgentID != "" {
+			launch.Owner = r.e.AgentID
+		}
+		change = func(tx *ledger.Tx) error {
+			if r.e.AgentID != "" {
+				tx.PutAgent(tx.Touch(r.e.AgentID, r.e.AgentType, ""))
+			}
+			tx.Merge(ledger.Learned{Launches: []transcript.Launch{launch}})
+			return nil
+		}
+	case event.TeammateIdle:
+		change = r.teammateIdle
+	case event.Stop:
+		change = func(tx *ledger.Tx) error {
+			if r.e.AgentID != "" {
+				tx.PutAgent(tx.Touch(r.e.AgentID, r.e.AgentType, ""))
+			}
+			return nil
+		}
+	case event.SessionStart:
+		change = func(tx *ledger.Tx) error {
+			tx.Session.AgentType = r.e.AgentType
+			tx.Session.Ended = time.Time{} // a session that is resumed lives again
+			return nil
+		}
+	case event.SessionEnd:
+		change = func(tx *ledger.Tx) error {
+			tx.Session.Ended = r.began
+			return nil
+		}
+	default:
+		return out
+	}
+	if r.e.SessionID == "" || state.Off(r.h.Env, r.dir, r.e.SessionID, r.began) {
+		return out
+	}
+	out.Handled = true
+	if r.e.Name == event.SessionEnd {
+		defer r.sweep()
+		if _, err := os.Stat(r.dir.Store(r.e.SessionID)); errors.Is(err, fs.ErrNotExist) {
+			return out // nothing is known of the session, so nothing ends
+		}
+	}
+	ctx, cancel := r.until(storeLimit)
+	defer cancel()
+	fresh := false
+	out.Err = ledger.Update(ctx, r.dir, r.e.SessionID, r.began, func(tx *ledger.Tx) error {
+		fresh = tx.Session.LastEventAt.IsZero()
+		if err := change(tx); err != nil {
+			return err
+		}
+		r.touchSession(tx)
+		return nil
+	})
+	if out.Err != nil {
+		r.logger().Warn().Err(out.Err).Msg("record")
+	} else if fresh {
+		r.sweep()
+	}
+	return out
+}
+
+// agentStarted records a start: the first one, or a wake or resume.
+func (r *run) agentStarted(tx *ledger.Tx) error {
+	agent := tx.Touch(r.e.AgentID, r.e.AgentType, r.e.AgentTranscript)
+	agent.Started = r.began
+	tx.PutAgent(agent)
+	return nil
+}
+
+// teammateIdle records that a teammate went idle. Clients before 2.1.300 name no
+// agent id, and fire it for a teammate's child too, so the name alone says only
+// that somebody of that name may be idle.
+func (r *run) teammateIdle(tx *ledger.Tx) error {
+	id := r.e.AgentID
+	if id == "" {
+		id = tx.AgentNamed(r.e.TeammateName, r.e.TeamName)
+	}
+	if agent, ok := tx.Agent(id); ok {
+		agent.Idle, agent.Last = r.began, r.began
+		if agent.Team == "" {
+			agent.Team = r.e.TeamName
+		}
+		tx.PutAgent(agent)
+	}
+	return nil
+}
+
+// sweep removes what nobody used for long.
+func (r *run) sweep() {
+	if n := r.dir.Sweep(r.began, state.Keep(r.h.Env)); n > 0 {
+		r.logger().Info().Int("files", n).Msg("swept")
+	}
+}

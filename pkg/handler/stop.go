@@ -1,0 +1,230 @@
+package handler
+
+import (
+	"encoding/hex"
+	"errors"
+	"slices"
+	"time"
+
+	"stopgate/pkg/attribute"
+	"stopgate/pkg/event"
+	"stopgate/pkg/gate"
+	"stopgate/pkg/ledger"
+	"stopgate/pkg/state"
+	"stopgate/pkg/transcript"
+)
+
+// duplicateWithin is how far apart the two deliveries of one doubled event are.
+const duplicateWithin = 2 * time.Second
+
+// stop answers a SubagentStop.
+func (r *run) stop() (Outcome, []byte) {
+	e := r.e
+	facts := gate.Facts{
+		Disabled:       state.Off(r.h.Env, r.dir, e.SessionID, r.began),
+		Registry:       e.RegistryGiven,
+		Session:        e.SessionID != "",
+		Candidates:     len(e.Candidates()),
+		StopHookActive: e.StopHookActive,
+	}
+	facts.Ephemeral = r.traceless()
+	if facts.Ephemeral {
+		return ephemeral(r.h, e), nil
+	}
+	out := Outcome{Event: e, Handled: true}
+	var found attribute.Result
+	if d, answered := gate.Early(facts); answered && !facts.Session {
+		out.Facts, out.Decision = facts, d
+		r.logStop(out)
+		return out, nil
+	} else if !answered {
+		found = r.attribute()
+	}
+	out.Owners = found.Owners
+	err := r.decide(&out, facts, found)
+	out.Err = errors.Join(out.Err, err)
+	r.logStop(out)
+	if !out.Decision.Block || r.p.Observe {
+		return out, nil
+	}
+	out.Decision.Waiter = waiter(r.h)
+	out.Reason = gate.Reason(out.Decision)
+	return out, event.BlockAnswer(out.Reason)
+}
+
+// traceless tells the second kind of ephemeral event: an agent without a meta
+// file, a transcript, an entry in background_tasks or any record. It fires under
+// the session's own agent name (docs/client.md: ephemeral events).
+func (r *run) traceless() bool {
+	path := r.e.AgentTranscript
+	if path == "" {
+		path = transcript.AgentPath(transcript.AgentsDir(r.e.TranscriptPath), r.e.AgentID)
+	}
+	if r.e.Lists(r.e.AgentID) || path != "" && (r.h.Files.Regular(transcript.MetaPath(path)) || r.h.Files.Regular(path)) {
+		return false
+	}
+	if r.e.SessionID == "" || r.e.AgentID == "" {
+		return true
+	}
+	ctx, cancel := r.until(storeLimit)
+	defer cancel()
+	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, []string{r.e.AgentID})
+	return err == nil && !snap.Knows(r.e.AgentID)
+}
+
+// attribute reads the ledger into a snapshot and, with the store closed again,
+// the transcripts. A ledger that cannot be read is an empty one here; what that
+// means for the verdict is found out when it is written.
+func (r *run) attribute() attribute.Result {
+	ctx, cancel := r.until(readLimit)
+	defer cancel()
+	ids := []string{r.e.AgentID}
+	for _, t := range r.e.Tasks {
+		ids = append(ids, t.ID)
+	}
+	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, ids)
+	if err != nil {
+		r.logger().Warn().Err(err).Msg("read the store")
+	}
+	return attribute.Find(ctx, r.h, r.e, snap)
+}
+
+// decide merges what was learned, decides and spends, in one transaction. It
+// fills the outcome in.
+func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) error {
+	ctx, cancel := r.until(storeLimit)
+	defer cancel()
+	fresh := false
+	err := ledger.Update(ctx, r.dir, r.e.SessionID, r.began, func(tx *ledger.Tx) error {
+		f := facts
+		f.Store = true
+		fresh = tx.Session.LastEventAt.IsZero()
+		f.StoreRenewed = !tx.Session.Renewed.IsZero()
+		sum := hex.EncodeToString(r.e.Sum[:])
+		agent, _ := tx.Agent(r.e.AgentID)
+		apart := r.began.Sub(agent.LastSumAt).Abs()
+		f.Duplicate = agent.LastSum == sum && apart < duplicateWithin
+		f.Chain = agent.Chain
+
+		tx.Merge(found.Learned)
+		out.Owners = map[string]transcript.Launch{}
+		var unowned []string
+		for _, t := range r.e.Tasks {
+			if t.ID == r.e.AgentID {
+				continue
+			}
+			l, owned := tx.Launch(t.ID)
+			if owned {
+				out.Owners[t.ID] = l
+			}
+			if !t.CanBeOwn() {
+				continue
+			}
+			switch {
+			case !owned:
+				f.Unowned++
+				unowned = append(unowned, t.ID)
+			case l.Owner == r.e.AgentID && r.e.AgentID != "":
+				f.Own = append(f.Own, r.ownTask(t, l, tx))
+			}
+		}
+		d := gate.Decide(f, gate.Policy{Blocks: r.p.Blocks})
+		out.Facts, out.Decision = f, d
+		if d.Code == gate.Duplicate {
+			return nil
+		}
+		stop := r.recordStop(tx, f, d, sum)
+		stop.Unowned = unowned
+		tx.AddStop(stop)
+		return nil
+	})
+	if err != nil {
+		facts.Store = false
+		out.Facts, out.Decision = facts, gate.Decide(facts, gate.Policy{Blocks: r.p.Blocks})
+		out.Owners = found.Owners
+		return err
+	}
+	if fresh {
+		r.sweep()
+	}
+	return nil
+}
+
+func (r *run) ownTask(t event.Task, l transcript.Launch, tx *ledger.Tx) gate.Task {
+	own := gate.Task{
+		ID:         t.ID,
+		Kind:       t.Type,
+		Output:     l.Output,
+		Charged:    tx.Charged(t.ID),
+		Persistent: l.Persistent,
+		Excused:    tx.Released(t.ID),
+	}
+	if !l.At.IsZero() {
+		own.Running = max(0, r.began.Sub(l.At))
+	}
+	return own
+}
+
+// recordStop spends what the decision costs and writes the agent's and the
+// session's records.
+func (r *run) recordStop(tx *ledger.Tx, f gate.Facts, d gate.Decision, sum string) ledger.Stop {
+	agent := tx.Touch(r.e.AgentID, r.e.AgentType, r.e.AgentTranscript)
+	agent.Stops++
+	agent.Stopped = r.began
+	agent.LastSum, agent.LastSumAt = sum, r.began
+	blocked := d.Block && !r.p.Observe
+	if blocked {
+		agent.Blocks++
+		agent.Chain++
+	} else {
+		agent.Chain = 0
+	}
+	if d.Block {
+		for _, t := range d.Tasks {
+			tx.Charge(t.ID)
+		}
+	}
+	tx.PutAgent(agent)
+	r.touchSession(tx)
+
+	stop := ledger.Stop{
+		Time:     r.began,
+		AgentID:  r.e.AgentID,
+		Type:     r.e.AgentType,
+		Verdict:  ledger.Allow,
+		Code:     string(d.Code),
+		Active:   f.StopHookActive,
+		Observed: d.Block && r.p.Observe,
+		Policy:   r.p.Flags(),
+		Duration: r.h.Clock.Now().Sub(r.began),
+	}
+	if blocked {
+		stop.Verdict = ledger.Block
+	}
+	for _, t := range f.Own {
+		stop.Own = append(stop.Own, t.ID)
+	}
+	for _, t := range r.e.Tasks {
+		stop.Listed = append(stop.Listed, t.ID)
+	}
+	slices.Sort(stop.Own)
+	return stop
+}
+
+func (r *run) logStop(out Outcome) {
+	verdict := ledger.Allow
+	if out.Decision.Block && !r.p.Observe {
+		verdict = ledger.Block
+	}
+	entry := r.logger().Info()
+	if out.Err != nil {
+		entry = r.logger().Warn().Err(out.Err)
+	}
+	own := make([]string, 0, len(out.Facts.Own))
+	for _, t := range out.Facts.Own {
+		own = append(own, t.ID)
+	}
+	entry.Str("verdict", verdict).Str("code", string(out.Decision.Code)).
+		Strs("own", own).Int("listed", len(r.e.Tasks)).Int("unowned", out.Facts.Unowned).
+		Dur("ms", r.h.Clock.Now().Sub(r.began)).Send()
+}

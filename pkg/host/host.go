@@ -1,0 +1,83 @@
+// Package host is the outside world as one value: streams, arguments,
+// environment, clock and files. Both mains build it once with [System]; tests
+// and replays build their own. It holds no rule of stopgate.
+package host
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+)
+
+// Host is everything a run may touch. The zero value is not usable; start from
+// [System] or fill every field.
+type Host struct {
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	// Args are the arguments without the program's name.
+	Args []string
+	// Env looks a variable of the environment up; "" means unset or empty.
+	Env func(name string) string
+	// Clock tells the time and waits.
+	Clock Clock
+	// Files opens what the payload names.
+	Files Files
+	// Self tells the path of the running program, "" where it is unknown.
+	Self func() string
+	// PID is the id of this process.
+	PID int
+	// Parent tells the process id of the current parent. It changes when the
+	// parent has died (docs/client.md: the hook of a dead client).
+	Parent func() int
+	// Alive tells whether a process of that id exists.
+	Alive func(pid int) bool
+}
+
+// Clock tells the time and waits. The system's is the only one outside tests
+// and replays.
+type Clock interface {
+	// Now is the current time.
+	Now() time.Time
+	// Sleep waits for d or until ctx is done, whichever comes first, and
+	// reports whether the whole of d has passed.
+	Sleep(ctx context.Context, d time.Duration) bool
+}
+
+// System is the real world of this process.
+func System() Host {
+	return Host{
+		Self: func() string {
+			self, _ := os.Executable() // only needed to offer the other program
+			return self
+		},
+		PID:    os.Getpid(),
+		Stdin:  os.Stdin,
+		Stdout: os.Stdout,
+		Stderr: os.Stderr,
+		Args:   os.Args[1:],
+		Env:    os.Getenv,
+		Clock:  SystemClock{},
+		Parent: os.Getppid,
+		Alive:  processAlive,
+	}
+}
+
+// SystemClock is the machine's clock.
+type SystemClock struct{}
+
+// Now implements [Clock].
+func (SystemClock) Now() time.Time { return time.Now() }
+
+// Sleep implements [Clock].
+func (SystemClock) Sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

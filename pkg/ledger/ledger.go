@@ -1,0 +1,197 @@
+// Package ledger keeps what stopgate learned of a session and what it promised,
+// in one bbolt file per session. What was learned (agents, transcripts, launches,
+// ends) can be rebuilt from the transcripts; what was promised (blocks spent per
+// task, stops with their verdicts) cannot, but losing it costs a block more or
+// less and never an error. It holds no text of a conversation.
+//
+// Go in with [Read] for a snapshot or [Update] for one transaction. Both hold the
+// session's side lock only inside the call, so nobody waits behind a scan. The
+// package decides nothing.
+package ledger
+
+import (
+	"errors"
+	"time"
+
+	"stopgate/pkg/transcript"
+)
+
+// Errors.
+var (
+	// ErrNewer is returned for a store that a newer version wrote. It is left as
+	// it is.
+	ErrNewer = errors.New("store was written by a newer version of stopgate")
+	// ErrBroken is returned for a store that cannot be read; see [Update] for
+	// what becomes of it.
+	ErrBroken = errors.New("store is broken")
+	// ErrAsideAgain is returned when a store is broken for the second time within
+	// an hour: it is not set aside again, so the session runs without one.
+	ErrAsideAgain = errors.New("store broke again within an hour")
+	// ErrBusy is returned when the lock or the store was not to be had in time.
+	ErrBusy = errors.New("store is busy")
+)
+
+// Agent is one agent that was seen. The zero value of a field means unknown.
+type Agent struct {
+	ID   string `json:"id"`
+	Type string `json:"type,omitempty"`
+	// Name is the teammate's or agent's name for messages.
+	Name       string `json:"name,omitempty"`
+	Team       string `json:"team,omitempty"`
+	Color      string `json:"color,omitempty"`
+	Transcript string `json:"transcript,omitempty"`
+	// Parent is the launching agent's id, or "" for the coordinator's agents and
+	// where it is unknown.
+	Parent string    `json:"parent,omitempty"`
+	First  time.Time `json:"first,omitzero"`
+	Last   time.Time `json:"last,omitzero"`
+	// Started, Stopped and Idle are the times of the last such event.
+	Started time.Time `json:"started,omitzero"`
+	Stopped time.Time `json:"stopped,omitzero"`
+	Idle    time.Time `json:"idle,omitzero"`
+	// Stops and Blocks count its recorded stops and the blocked ones among them.
+	Stops  int `json:"stops,omitempty"`
+	Blocks int `json:"blocks,omitempty"`
+	// Chain counts its blocks since a stop of it was last let through.
+	Chain int `json:"chain,omitempty"`
+	// LastSum and LastSumAt are the payload hash and arrival of its last stop, as
+	// long as no other event of it came between: the mark of a doubled event.
+	LastSum   string    `json:"last_sum,omitempty"`
+	LastSumAt time.Time `json:"last_sum_at,omitzero"`
+}
+
+// End is what is known of a task's end.
+type End struct {
+	transcript.End
+	// Delivered is when the notification was seen to reach a model; zero for
+	// not seen. DeliveredTo is who got it, "" where it is not said.
+	Delivered   time.Time `json:"delivered,omitzero"`
+	DeliveredTo string    `json:"delivered_to,omitempty"`
+}
+
+// Stop is one recorded stop.
+type Stop struct {
+	Seq     uint64    `json:"seq"`
+	Time    time.Time `json:"time"`
+	AgentID string    `json:"agent_id"`
+	Type    string    `json:"agent_type,omitempty"`
+	// Verdict is "block" or "allow"; Code says by which rule.
+	Verdict string `json:"verdict"`
+	Code    string `json:"code"`
+	// Own are the agent's own unfinished tasks, Listed all unfinished ones.
+	Own    []string `json:"own,omitempty"`
+	Listed []string `json:"listed,omitempty"`
+	// Unowned are the listed tasks whose launcher was not found.
+	Unowned []string `json:"unowned,omitempty"`
+	// Active is stop_hook_active of the payload.
+	Active bool `json:"active,omitempty"`
+	// Observed marks a stop that would have been blocked without --observe.
+	Observed bool `json:"observed,omitempty"`
+	// Policy is the effective policy, as flags.
+	Policy []string `json:"policy,omitempty"`
+	// Duration is how long the hook took.
+	Duration time.Duration `json:"duration"`
+	// Held is how much of it was a hold, and Ended the tasks that ended in it.
+	Held  time.Duration `json:"held,omitempty"`
+	Ended []string      `json:"ended,omitempty"`
+	// Note says more about the verdict in one word or two.
+	Note string `json:"note,omitempty"`
+}
+
+// Verdicts of a [Stop].
+const (
+	Block = "block"
+	Allow = "allow"
+)
+
+// Session is what is known of the session itself.
+type Session struct {
+	ID         string `json:"session_id"`
+	Cwd        string `json:"cwd,omitempty"`
+	Transcript string `json:"transcript_path,omitempty"`
+	// AgentType is the name the session runs as, from `--agent`.
+	AgentType string    `json:"agent_type,omitempty"`
+	Begun     time.Time `json:"begun,omitzero"`
+	// Ended is when SessionEnd came; zero for a session that may still run.
+	Ended time.Time `json:"ended,omitzero"`
+	// Renewed is when the store was begun afresh in place of a broken one.
+	Renewed time.Time `json:"renewed,omitzero"`
+	// LastEvent and LastEventAt are the last event that was recorded.
+	LastEvent   string    `json:"last_event,omitempty"`
+	LastEventAt time.Time `json:"last_event_at,omitzero"`
+	// Listed are the unfinished tasks of the last event that named them, and
+	// ListedAt is its time.
+	Listed   []Listed  `json:"listed,omitempty"`
+	ListedAt time.Time `json:"listed_at,omitzero"`
+}
+
+// Listed is a task as background_tasks named it.
+type Listed struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	// Ignored marks a task that the policy does not wait for.
+	Ignored bool `json:"ignored,omitempty"`
+}
+
+// Hold is a stop that is being held.
+type Hold struct {
+	AgentID string    `json:"agent_id"`
+	Tasks   []string  `json:"tasks"`
+	Since   time.Time `json:"since"`
+	Until   time.Time `json:"until"`
+	// PID is the process that holds; the hold is over when it is gone.
+	PID int `json:"pid"`
+}
+
+// Snapshot is a copy of a session's store, or of the part that was asked for.
+type Snapshot struct {
+	// Exists is false where there is no store yet.
+	Exists   bool
+	Session  Session
+	Agents   map[string]Agent
+	Cursors  map[string]transcript.Cursor
+	Launches map[string]transcript.Launch
+	Ends     map[string]End
+	// Charged counts the blocks spent per task.
+	Charged map[string]int
+	// Released are the tasks that a person excused.
+	Released map[string]bool
+	Holds    []Hold
+	// Stops are the recorded stops, oldest first.
+	Stops []Stop
+	// Courier is what couriers told, by task.
+	Couriers map[string]Courier
+}
+
+// Courier is a wake-up of the coordinator for an orphaned task.
+type Courier struct {
+	Task    string    `json:"task"`
+	AgentID string    `json:"agent_id"`
+	At      time.Time `json:"at"`
+}
+
+// Knows tells whether there is any record of an agent: its own, or a launch of
+// it.
+func (s Snapshot) Knows(agentID string) bool {
+	if _, ok := s.Agents[agentID]; ok {
+		return true
+	}
+	_, ok := s.Launches[agentID]
+	return ok
+}
+
+// Learned is what a reading of transcripts brought, to be merged.
+type Learned struct {
+	Launches   []transcript.Launch
+	Ends       []transcript.End
+	Deliveries []transcript.Delivery
+	// Cursors by transcript path.
+	Cursors map[string]transcript.Step
+	// Agents carries what meta files say; times and counters are left alone.
+	Agents []Agent
+}
+
+// Empty tells whether there is nothing to merge.
+func (l Learned) Empty() bool {
+	return len(l.Launches)+len(l.Ends)+len(l.Deliveries)+len(l.Cursors)+len(l.Agents) == 0
+}

@@ -1,0 +1,213 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"stopgate/pkg/state"
+)
+
+// schema is the version of the store's layout. A store of a newer one is not
+// touched.
+const schema = 1
+
+// openTimeout bounds the wait for bbolt's own lock, which nobody but a foreign
+// program holds while the side lock is ours.
+const openTimeout = 250 * time.Millisecond
+
+// asideEvery is how often one session's store may be set aside.
+const asideEvery = time.Hour
+
+// guarded runs f and turns a panic into an error, and so a fault in the memory
+// map of a file that was cut short (docs/reliability.md).
+func guarded(f func() error) (err error) {
+	old := debug.SetPanicOnFault(true)
+	defer debug.SetPanicOnFault(old)
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", ErrBroken, p)
+		}
+	}()
+	return f()
+}
+
+func open(path string, readOnly bool) (*bolt.DB, error) {
+	return bolt.Open(path, 0o600, &bolt.Options{
+		Timeout:  openTimeout,
+		ReadOnly: readOnly,
+		// The store is a cache against kill -9: the page cache survives that, and
+		// a lost store costs one block more or less.
+		NoSync:       true,
+		NoGrowSync:   true,
+		NoStatistics: true,
+		FreelistType: bolt.FreelistMapType,
+	})
+}
+
+// classify tells a broken store from one that cannot be had now.
+func classify(path string, err error) error {
+	if err == nil || errors.Is(err, ErrBroken) || errors.Is(err, ErrNewer) {
+		return err
+	}
+	var errno syscall.Errno
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fmt.Errorf("%w: %s: %w", ErrBusy, path, err)
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrVersionMismatch),
+		errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENODEV),
+		strings.Contains(err.Error(), "file size too small"):
+		return fmt.Errorf("%w: %s: %w", ErrBroken, path, err)
+	case errors.As(err, &errno), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	// What bbolt says of a damaged page has no name of its own.
+	if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%w: %s: not a regular file", ErrBroken, path)
+	}
+	return err
+}
+
+// Read takes a snapshot. A missing store is an empty one. ids limits agents,
+// launches, ends and charges to those, and leaves out the stops; nil reads
+// everything. It waits for the lock until ctx is done.
+func Read(ctx context.Context, dir state.Dir, sessionID string, ids []string) (Snapshot, error) {
+	path := dir.Store(sessionID)
+	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return Snapshot{}, nil
+	} else if err == nil && info.Size() == 0 {
+		// Created by an opening that was killed at once; the next writer fills it.
+		return Snapshot{}, nil
+	}
+	lock, err := state.Acquire(ctx, dir.LockPath(sessionID), true)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		// A reader without the right to lock still reads.
+		lock, err = nil, nil
+	}
+	if err != nil {
+		return Snapshot{}, busy(err)
+	}
+	if lock != nil {
+		defer lock.Release()
+	}
+	return readStore(path, ids)
+}
+
+// ReadFile takes a whole snapshot of the store at path, under its side lock.
+func ReadFile(ctx context.Context, path string) (Snapshot, error) {
+	lock, err := state.Acquire(ctx, strings.TrimSuffix(path, filepath.Ext(path))+".lock", true)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		lock, err = nil, nil
+	}
+	if err != nil {
+		return Snapshot{}, busy(err)
+	}
+	if lock != nil {
+		defer lock.Release()
+	}
+	return readStore(path, nil)
+}
+
+func busy(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	return err
+}
+
+func readStore(path string, ids []string) (Snapshot, error) {
+	var snap Snapshot
+	err := guarded(func() error {
+		db, err := open(path, true)
+		if err != nil {
+			return err
+		}
+		err = db.View(func(tx *bolt.Tx) error {
+			if err := checkSchema(tx); err != nil {
+				return err
+			}
+			snap = load(tx, ids)
+			return nil
+		})
+		return errors.Join(err, db.Close())
+	})
+	if err != nil {
+		return Snapshot{}, classify(path, err)
+	}
+	return snap, nil
+}
+
+// Update runs change in one transaction on the session's store, creating it
+// where it is missing, and commits unless change returns an error. A broken
+// store is set aside as *.corrupt-<time> and begun afresh (see Session.Renewed),
+// at most once an hour; then the error is [ErrAsideAgain]. It waits for the lock
+// until ctx is done; a change that has begun is not interrupted.
+func Update(ctx context.Context, dir state.Dir, sessionID string, now time.Time, change func(*Tx) error) error {
+	lock, err := state.Acquire(ctx, dir.LockPath(sessionID), false)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(dir.Store(sessionID)), 0o700); err == nil {
+			lock, err = state.Acquire(ctx, dir.LockPath(sessionID), false)
+		}
+	}
+	if err != nil {
+		return busy(err)
+	}
+	defer lock.Release()
+
+	path := dir.Store(sessionID)
+	err = updateStore(path, sessionID, now, time.Time{}, change)
+	if !errors.Is(err, ErrBroken) {
+		return err
+	}
+	if last := state.LastAside(path); !last.IsZero() && now.Sub(last) < asideEvery {
+		return fmt.Errorf("%w: %w", ErrAsideAgain, err)
+	}
+	if renameErr := os.Rename(path, state.AsideName(path, now)); renameErr != nil {
+		return errors.Join(err, renameErr)
+	}
+	return updateStore(path, sessionID, now, now, change)
+}
+
+// changeError marks an error of the caller's change, which says nothing about
+// the store.
+type changeError struct{ error }
+
+func (c changeError) Unwrap() error { return c.error }
+
+func updateStore(path, sessionID string, now, renewed time.Time, change func(*Tx) error) error {
+	err := guarded(func() error {
+		db, err := open(path, false)
+		if err != nil {
+			return err
+		}
+		err = db.Update(func(tx *bolt.Tx) error {
+			if err := checkSchema(tx); err != nil {
+				return err
+			}
+			t, err := begin(tx, sessionID, now, renewed)
+			if err != nil {
+				return err
+			}
+			if err := change(t); err != nil {
+				return changeError{err}
+			}
+			return t.finish()
+		})
+		return errors.Join(err, db.Close())
+	})
+	var own changeError
+	if errors.As(err, &own) {
+		return own.error
+	}
+	return classify(path, err)
+}

@@ -1,0 +1,436 @@
+package ledger
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"stopgate/pkg/transcript"
+)
+
+// Buckets. The first five can be rebuilt, the others are promises.
+var (
+	bucketMeta     = []byte("meta")
+	bucketAgents   = []byte("agents")
+	bucketCursors  = []byte("transcripts")
+	bucketLaunches = []byte("launches")
+	bucketEnds     = []byte("ends")
+	bucketCharges  = []byte("charges")
+	bucketStops    = []byte("stops")
+	bucketReleased = []byte("released")
+	bucketHolds    = []byte("holds")
+	bucketCouriers = []byte("couriers")
+
+	keySession = []byte("session")
+	keySchema  = []byte("schema")
+)
+
+// Bounds on the rows of one session.
+const (
+	maxStops = 1000
+	maxRows  = 4000
+)
+
+func checkSchema(tx *bolt.Tx) error {
+	meta := tx.Bucket(bucketMeta)
+	if meta == nil {
+		return nil
+	}
+	if v := meta.Get(keySchema); len(v) == 8 && binary.BigEndian.Uint64(v) > schema {
+		return ErrNewer
+	}
+	return nil
+}
+
+// Tx is one transaction on a session's store.
+type Tx struct {
+	tx *bolt.Tx
+	// Session is what is known of the session; changes to it are kept.
+	Session Session
+	now     time.Time
+	err     error
+}
+
+func begin(tx *bolt.Tx, sessionID string, now, renewed time.Time) (*Tx, error) {
+	t := &Tx{tx: tx, now: now}
+	meta, err := tx.CreateBucketIfNotExists(bucketMeta)
+	if err != nil {
+		return nil, err
+	}
+	if v := meta.Get(keySession); v != nil {
+		if err := json.Unmarshal(v, &t.Session); err != nil {
+			return nil, fmt.Errorf("%w: session record: %w", ErrBroken, err)
+		}
+	} else {
+		t.Session = Session{ID: sessionID, Begun: now, Renewed: renewed}
+		if err := meta.Put(keySchema, binary.BigEndian.AppendUint64(nil, schema)); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (t *Tx) finish() error {
+	if t.err == nil {
+		t.put(bucketMeta, keySession, t.Session)
+	}
+	return t.err
+}
+
+func (t *Tx) bucket(name []byte) *bolt.Bucket {
+	b := t.tx.Bucket(name)
+	if b == nil && t.err == nil {
+		b, t.err = t.tx.CreateBucketIfNotExists(name)
+	}
+	return b
+}
+
+func (t *Tx) put(bucket, key []byte, value any) {
+	b := t.bucket(bucket)
+	if t.err != nil {
+		return
+	}
+	data, err := json.Marshal(value)
+	if err == nil {
+		err = b.Put(key, data)
+	}
+	if err != nil {
+		t.err = fmt.Errorf("put into %s: %w", bucket, err)
+	}
+}
+
+// get reads a row; a row that cannot be read counts as missing, since what was
+// learned can be learned again.
+func get[T any](tx *bolt.Tx, bucket []byte, key string) (value T, ok bool) {
+	b := tx.Bucket(bucket)
+	if b == nil || key == "" {
+		return value, false
+	}
+	data := b.Get([]byte(key))
+	if data == nil || json.Unmarshal(data, &value) != nil {
+		var zero T
+		return zero, false
+	}
+	return value, true
+}
+
+// maxKey is the longest key bbolt takes.
+const maxKey = 1024
+
+func storable(key string) bool { return key != "" && len(key) <= maxKey }
+
+// Agent reads an agent's record; ok is false where there is none.
+func (t *Tx) Agent(id string) (agent Agent, ok bool) { return get[Agent](t.tx, bucketAgents, id) }
+
+// AgentNamed finds the agent of a name in a team ("" for any team); "" where none
+// or several fit.
+func (t *Tx) AgentNamed(name, team string) string {
+	found := ""
+	for id, a := range rows[Agent](t.tx, bucketAgents, nil) {
+		if name == "" || a.Type != name && a.Name != name || team != "" && a.Team != "" && a.Team != team {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = id
+	}
+	return found
+}
+
+// PutAgent keeps an agent's record. One with an unusable id is left out.
+func (t *Tx) PutAgent(a Agent) {
+	if storable(a.ID) {
+		t.bound(bucketAgents, a.ID)
+		t.put(bucketAgents, []byte(a.ID), a)
+	}
+}
+
+// Touch returns the agent's record for an event of it at now, new where it is
+// missing, with what the event says filled in. It ends the window in which a
+// doubled stop is recognised; the caller puts it back.
+func (t *Tx) Touch(id, agentType, transcriptPath string) Agent {
+	a, ok := t.Agent(id)
+	if !ok {
+		a = Agent{ID: id, First: t.now}
+	}
+	a.Last = t.now
+	a.LastSum = ""
+	if agentType != "" {
+		a.Type = agentType
+	}
+	if transcriptPath != "" {
+		a.Transcript = transcriptPath
+	}
+	return a
+}
+
+// Launch reads the launch of a task.
+func (t *Tx) Launch(task string) (l transcript.Launch, ok bool) {
+	return get[transcript.Launch](t.tx, bucketLaunches, task)
+}
+
+// Merge keeps what was learned: of two launches of one task the better evidence,
+// of two cursors of one file the further.
+func (t *Tx) Merge(l Learned) {
+	for _, launch := range l.Launches {
+		if !storable(launch.Task) {
+			continue
+		}
+		if have, ok := t.Launch(launch.Task); ok {
+			launch = transcript.Join(have, launch)
+		}
+		t.bound(bucketLaunches, launch.Task)
+		t.put(bucketLaunches, []byte(launch.Task), launch)
+	}
+	for _, end := range l.Ends {
+		if !storable(end.Task) {
+			continue
+		}
+		have, _ := get[End](t.tx, bucketEnds, end.Task)
+		if have.At.After(end.At) {
+			continue
+		}
+		if !have.At.Equal(end.At) {
+			// A later end of the same task is told anew.
+			have.Delivered, have.DeliveredTo = time.Time{}, ""
+		}
+		have.End = end
+		t.bound(bucketEnds, end.Task)
+		t.put(bucketEnds, []byte(end.Task), have)
+	}
+	for _, d := range l.Deliveries {
+		have, ok := get[End](t.tx, bucketEnds, d.Task)
+		if !storable(d.Task) || !ok {
+			continue
+		}
+		if d.At.Before(have.At) || !have.Delivered.IsZero() && (have.DeliveredTo != "" || d.To == "") {
+			continue
+		}
+		have.Delivered, have.DeliveredTo = d.At, d.To
+		if d.At.IsZero() {
+			have.Delivered = t.now
+		}
+		t.put(bucketEnds, []byte(d.Task), have)
+	}
+	for path, step := range l.Cursors {
+		if !storable(path) {
+			continue
+		}
+		have, ok := get[transcript.Cursor](t.tx, bucketCursors, path)
+		if ok && !have.Equal(step.From) && have.Inode == step.To.Inode && have.Offset >= step.To.Offset {
+			continue // another hook has read further meanwhile
+		}
+		t.bound(bucketCursors, path)
+		t.put(bucketCursors, []byte(path), step.To)
+	}
+	for _, a := range l.Agents {
+		if !storable(a.ID) {
+			continue
+		}
+		have, ok := t.Agent(a.ID)
+		if !ok {
+			have = Agent{ID: a.ID}
+		}
+		fill(&have.Type, a.Type)
+		fill(&have.Name, a.Name)
+		fill(&have.Team, a.Team)
+		fill(&have.Color, a.Color)
+		fill(&have.Parent, a.Parent)
+		fill(&have.Transcript, a.Transcript)
+		t.PutAgent(have)
+	}
+}
+
+func fill(have *string, news string) {
+	if *have == "" {
+		*have = news
+	}
+}
+
+// charge is the row of the blocks spent on a task.
+type charge struct {
+	Blocks int       `json:"blocks"`
+	At     time.Time `json:"at"`
+}
+
+// Charged is how many blocks a task was the reason of.
+func (t *Tx) Charged(task string) int {
+	c, _ := get[charge](t.tx, bucketCharges, task)
+	return c.Blocks
+}
+
+// Charge spends one block on a task.
+func (t *Tx) Charge(task string) {
+	if storable(task) {
+		t.bound(bucketCharges, task)
+		t.put(bucketCharges, []byte(task), charge{Blocks: t.Charged(task) + 1, At: t.now})
+	}
+}
+
+// Released tells whether a person excused a task.
+func (t *Tx) Released(task string) bool {
+	at, _ := get[time.Time](t.tx, bucketReleased, task)
+	return !at.IsZero()
+}
+
+// Release excuses a task.
+func (t *Tx) Release(task string) {
+	if storable(task) {
+		t.put(bucketReleased, []byte(task), t.now)
+	}
+}
+
+// AddStop records a stop and gives it its number.
+func (t *Tx) AddStop(s Stop) uint64 {
+	b := t.bucket(bucketStops)
+	if t.err != nil {
+		return 0
+	}
+	seq, err := b.NextSequence()
+	if err != nil {
+		t.err = err
+		return 0
+	}
+	s.Seq = seq
+	t.put(bucketStops, seqKey(seq), s)
+	if seq > maxStops {
+		_ = b.Delete(seqKey(seq - maxStops))
+	}
+	return seq
+}
+
+func seqKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+// PutHold records that a stop is held; DropHold that it no longer is.
+func (t *Tx) PutHold(h Hold) {
+	if storable(h.AgentID) {
+		t.put(bucketHolds, []byte(h.AgentID), h)
+	}
+}
+
+// HoldOf reads the hold of an agent.
+func (t *Tx) HoldOf(agentID string) (Hold, bool) { return get[Hold](t.tx, bucketHolds, agentID) }
+
+// DropHold removes an agent's hold.
+func (t *Tx) DropHold(agentID string) {
+	if b := t.tx.Bucket(bucketHolds); b != nil && storable(agentID) {
+		_ = b.Delete([]byte(agentID))
+	}
+}
+
+// Courier reads what a courier told about a task.
+func (t *Tx) Courier(task string) (Courier, bool) { return get[Courier](t.tx, bucketCouriers, task) }
+
+// PutCourier records that a courier tells about a task.
+func (t *Tx) PutCourier(c Courier) {
+	if storable(c.Task) {
+		t.bound(bucketCouriers, c.Task)
+		t.put(bucketCouriers, []byte(c.Task), c)
+	}
+}
+
+// EndOf reads what is known of a task's end.
+func (t *Tx) EndOf(task string) (End, bool) { return get[End](t.tx, bucketEnds, task) }
+
+// bound makes room for a new row. The bucket's sequence counts its rows; a full
+// bucket loses its oldest quarter.
+func (t *Tx) bound(bucket []byte, key string) {
+	b := t.bucket(bucket)
+	if t.err != nil || b.Get([]byte(key)) != nil {
+		return
+	}
+	rows := b.Sequence()
+	if rows >= maxRows {
+		rows -= thin(b)
+	}
+	if err := b.SetSequence(rows + 1); err != nil {
+		t.err = err
+	}
+}
+
+// thin deletes the oldest quarter of a bucket and tells how many rows went. Rows
+// without a time are the oldest.
+func thin(b *bolt.Bucket) (gone uint64) {
+	type row struct {
+		key []byte
+		at  time.Time
+	}
+	var rows []row
+	_ = b.ForEach(func(k, v []byte) error {
+		var times struct{ At, Last time.Time }
+		_ = json.Unmarshal(v, &times) // an unreadable row is the first to go
+		at := times.At
+		if at.IsZero() {
+			at = times.Last
+		}
+		rows = append(rows, row{append([]byte(nil), k...), at})
+		return nil
+	})
+	slices.SortStableFunc(rows, func(a, b row) int { return a.at.Compare(b.at) })
+	for _, r := range rows[:len(rows)/4] {
+		if b.Delete(r.key) == nil {
+			gone++
+		}
+	}
+	return gone
+}
+
+// load copies the store, or the part of it that belongs to ids.
+func load(tx *bolt.Tx, ids []string) Snapshot {
+	s := Snapshot{Exists: true}
+	s.Session, _ = get[Session](tx, bucketMeta, string(keySession))
+	s.Agents = rows[Agent](tx, bucketAgents, ids)
+	s.Cursors = rows[transcript.Cursor](tx, bucketCursors, nil)
+	s.Launches = rows[transcript.Launch](tx, bucketLaunches, ids)
+	s.Ends = rows[End](tx, bucketEnds, ids)
+	s.Charged = map[string]int{}
+	for task, c := range rows[charge](tx, bucketCharges, ids) {
+		s.Charged[task] = c.Blocks
+	}
+	s.Released = map[string]bool{}
+	for task := range rows[time.Time](tx, bucketReleased, ids) {
+		s.Released[task] = true
+	}
+	for _, h := range rows[Hold](tx, bucketHolds, nil) {
+		s.Holds = append(s.Holds, h)
+	}
+	if ids == nil {
+		s.Couriers = rows[Courier](tx, bucketCouriers, nil)
+		for _, stop := range rows[Stop](tx, bucketStops, nil) {
+			s.Stops = append(s.Stops, stop)
+		}
+		slices.SortFunc(s.Stops, func(a, b Stop) int { return cmp.Compare(a.Seq, b.Seq) })
+	}
+	return s
+}
+
+// rows reads a bucket, or only some keys of it.
+func rows[T any](tx *bolt.Tx, bucket []byte, keys []string) map[string]T {
+	out := map[string]T{}
+	b := tx.Bucket(bucket)
+	if b == nil {
+		return out
+	}
+	if keys != nil {
+		for _, k := range keys {
+			if v, ok := get[T](tx, bucket, k); ok {
+				out[k] = v
+			}
+		}
+		return out
+	}
+	_ = b.ForEach(func(k, data []byte) error {
+		var v T
+		if json.Unmarshal(data, &v) == nil {
+			out[string(k)] = v
+		}
+		return nil
+	})
+	return out
+}

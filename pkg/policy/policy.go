@@ -1,0 +1,142 @@
+// Package policy is what the hook was told to do: its command line, and which
+// commands are not meant to end. It knows nothing of a session.
+package policy
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The modes of the hook.
+const (
+	// Gate answers stops and records the other events.
+	Gate = "gate"
+	// Courier waits beside the gate and wakes the coordinator for an orphan.
+	Courier = "courier"
+)
+
+// Policy is one parsed command line. The zero value is not usable; [Parse] gives
+// the defaults.
+type Policy struct {
+	// Mode is [Gate] or [Courier].
+	Mode string
+	// Blocks is how many blocks one task may be the reason of; at least 0.
+	Blocks int
+	// Observe decides and records as usual and never blocks.
+	Observe bool
+	// Hold is how long a stop is held for its tasks; 0 blocks at once.
+	Hold time.Duration
+	// For is how long a courier waits for its tasks.
+	For time.Duration
+	// Ignore are the user's own patterns of commands not to wait for.
+	Ignore []*regexp.Regexp
+}
+
+// Defaults and bounds.
+const (
+	DefaultBlocks = 1
+	DefaultFor    = 2 * time.Hour
+	// MaxHold bounds --hold and --for; beyond it is a slip of the pen.
+	MaxHold = 24 * time.Hour
+)
+
+// ErrHelp is returned by [Parse] for -h and --help.
+var ErrHelp = flag.ErrHelp
+
+// Parse reads the arguments without the program's name. Every mode, flag or
+// value that it does not know is an error: an old binary under newer settings
+// must do nothing.
+func Parse(args []string) (Policy, error) {
+	p := Policy{Mode: Gate, Blocks: DefaultBlocks, For: DefaultFor}
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		p.Mode, args = args[0], args[1:]
+	}
+	set := flag.NewFlagSet("hook", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	duration := func(into *time.Duration) func(string) error {
+		return func(text string) error {
+			d, err := time.ParseDuration(text)
+			if err == nil && (d < 0 || d > MaxHold) {
+				err = fmt.Errorf("not between 0 and %s", MaxHold)
+			}
+			*into = d
+			return err
+		}
+	}
+	set.Func("ignore", "", func(text string) error {
+		re, err := regexp.Compile(text)
+		p.Ignore = append(p.Ignore, re)
+		return err
+	})
+	switch p.Mode {
+	case Gate:
+		set.Func("blocks", "", func(text string) error {
+			n, err := strconv.Atoi(text)
+			if err == nil && n < 0 {
+				err = errors.New("less than 0")
+			}
+			p.Blocks = n
+			return err
+		})
+		set.BoolVar(&p.Observe, "observe", false, "")
+		set.Func("hold", "", duration(&p.Hold))
+	case Courier:
+		set.Func("for", "", duration(&p.For))
+	default:
+		return Policy{}, fmt.Errorf("unknown mode %q", p.Mode)
+	}
+	if err := set.Parse(args); err != nil {
+		return Policy{}, err
+	}
+	if set.NArg() > 0 {
+		return Policy{}, fmt.Errorf("unknown argument %q", set.Arg(0))
+	}
+	return p, nil
+}
+
+// Flags are the parts of the policy that differ from the default, as flags; they
+// are stored with each stop.
+func (p Policy) Flags() []string {
+	var out []string
+	if p.Mode != Gate {
+		out = append(out, p.Mode)
+	}
+	if p.Blocks != DefaultBlocks {
+		out = append(out, "--blocks="+strconv.Itoa(p.Blocks))
+	}
+	if p.Observe {
+		out = append(out, "--observe")
+	}
+	if p.Hold != 0 {
+		out = append(out, "--hold="+p.Hold.String())
+	}
+	if p.For != DefaultFor {
+		out = append(out, "--for="+p.For.String())
+	}
+	for _, re := range p.Ignore {
+		out = append(out, "--ignore="+re.String())
+	}
+	return out
+}
+
+// Usage is what `hook --help` says.
+const Usage = `hook is run by Claude Code at its hook events; register it as hooks.example.json
+shows. It reads one event on stdin and answers on stdout.
+
+  hook [gate] [--blocks N] [--hold DURATION] [--ignore REGEXP]... [--observe]
+  hook courier [--for DURATION] [--ignore REGEXP]...
+
+  --blocks N         how many blocks one task may be the reason of (default 1)
+  --hold DURATION    hold a stop until its tasks end, or so long (default 0s)
+  --ignore REGEXP    do not wait for commands that match; may be repeated
+  --observe          decide and record as usual, never block
+  --for DURATION     how long a courier waits for a task (default 2h)
+
+An unknown mode, flag or value lets every stop through. People run hookctl.
+`

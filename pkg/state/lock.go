@@ -1,0 +1,72 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/gofrs/flock"
+)
+
+// Lock is a side lock that is held. Waiting for it is waiting in the kernel, not
+// polling; it goes with the process that holds it.
+type Lock struct{ file *flock.Flock }
+
+// Acquire takes the lock of a path, exclusive or shared, and waits for it until
+// ctx is done. A lock file that was swept away while waiting is taken anew.
+func Acquire(ctx context.Context, path string, shared bool) (*Lock, error) {
+	for {
+		file := flock.New(path, flock.SetPermissions(0o600), flock.SetFlag(os.O_CREATE|os.O_RDWR))
+		take, try := file.Lock, file.TryLock
+		if shared {
+			take, try = file.RLock, file.TryRLock
+		}
+		got, err := try()
+		if err == nil && !got {
+			err = wait(ctx, file, take)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		held, err1 := file.Stat()
+		now, err2 := os.Stat(path)
+		if err1 == nil && err2 == nil && os.SameFile(held, now) {
+			return &Lock{file}, nil
+		}
+		_ = file.Close()
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+	}
+}
+
+// wait blocks until the lock is there. Given up, it leaves behind a goroutine
+// that lets go of the lock as soon as it gets it.
+func wait(ctx context.Context, file *flock.Flock, take func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- take() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		go func() {
+			if <-done == nil {
+				_ = file.Close()
+			}
+		}()
+		return ctx.Err()
+	}
+}
+
+// Release lets go of the lock.
+func (l *Lock) Release() { _ = l.file.Close() }
+
+// TryAcquire takes the exclusive lock if nobody has it.
+func TryAcquire(path string) (*Lock, bool) {
+	file := flock.New(path, flock.SetPermissions(0o600), flock.SetFlag(os.O_CREATE|os.O_RDWR))
+	if got, err := file.TryLock(); err != nil || !got {
+		_ = file.Close()
+		return nil, false
+	}
+	return &Lock{file}, true
+}

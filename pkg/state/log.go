@@ -1,0 +1,59 @@
+package state
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/rs/zerolog"
+)
+
+const (
+	logFile = "hook.log"
+	// maxLog bounds the log in bytes; one older log of that size is kept.
+	maxLog = 1 << 20
+)
+
+// LogPath is where the hook's log is.
+func (d Dir) LogPath() string { return filepath.Join(d.path, logFile) }
+
+// OpenLog opens the log at the level that $STOPGATE_LOG names (zerolog's names;
+// "info" by default, "disabled" for none). It never fails: where nothing can be
+// written, the logger writes nowhere. The second result closes it.
+func OpenLog(env func(string) string, dir Dir) (zerolog.Logger, func()) {
+	level := zerolog.InfoLevel
+	if name := env(EnvLog); name != "" {
+		if parsed, err := zerolog.ParseLevel(name); err == nil {
+			level = parsed
+		}
+	}
+	if dir.path == "" || level == zerolog.Disabled {
+		return zerolog.Nop(), func() {}
+	}
+	path := dir.LogPath()
+	file, err := openLog(path)
+	if err != nil {
+		return zerolog.Nop(), func() {}
+	}
+	if info, err := file.Stat(); err == nil && info.Size() > maxLog {
+		_ = os.Rename(path, path+".1")
+		if next, err := openLog(path); err == nil {
+			_ = file.Close()
+			file = next
+		}
+	}
+	return zerolog.New(oneWrite{file}).Level(level).With().Timestamp().Logger(), func() { _ = file.Close() }
+}
+
+func openLog(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+}
+
+// oneWrite hides that a log that cannot be written is an error: zerolog would
+// say so on stderr.
+type oneWrite struct{ w io.Writer }
+
+func (o oneWrite) Write(p []byte) (int, error) {
+	_, _ = o.w.Write(p)
+	return len(p), nil
+}

@@ -1,0 +1,120 @@
+package transcript
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"stopgate/pkg/host"
+)
+
+// Names of an agent's files (docs/client.md: files).
+const (
+	agentPrefix   = "agent-"
+	transcriptExt = ".jsonl"
+	metaExt       = ".meta.json"
+	agentsDir     = "subagents"
+	workflowsDir  = "workflows"
+	// maxMeta bounds what is read of a meta file.
+	maxMeta = 256 << 10
+)
+
+// AgentMeta is an agent's .meta.json. Every key may be missing.
+type AgentMeta struct {
+	// AgentType is the type, or the name for a teammate.
+	AgentType string
+	// Description is the launcher's one line about it; Name a name for messages.
+	Description, Name string
+	// ParentAgentID is the launching agent, "" for the coordinator's agents and
+	// on clients before 2.1.220.
+	ParentAgentID string
+	// TeamName and Color belong to a teammate.
+	TeamName, Color string
+	// Teammate marks an in-process teammate.
+	Teammate bool
+}
+
+// MetaPath is the .meta.json beside a transcript.
+func MetaPath(transcript string) string {
+	return strings.TrimSuffix(transcript, transcriptExt) + metaExt
+}
+
+// ReadMeta reads the .meta.json beside an agent's transcript.
+func ReadMeta(files host.Files, transcript string) (AgentMeta, error) {
+	data, err := files.ReadSmall(MetaPath(transcript), maxMeta)
+	if err != nil {
+		return AgentMeta{}, err
+	}
+	m := gjson.ParseBytes(data)
+	return AgentMeta{
+		AgentType:     str(m.Get("agentType")),
+		Description:   str(m.Get("description")),
+		Name:          str(m.Get("name")),
+		ParentAgentID: str(m.Get("parentAgentId")),
+		TeamName:      str(m.Get("teamName")),
+		Color:         str(m.Get("color")),
+		Teammate:      str(m.Get("taskKind")) == "in_process_teammate",
+	}, nil
+}
+
+// AgentsDir is the folder of a session's agents, beside the coordinator's
+// transcript.
+func AgentsDir(mainTranscript string) string {
+	if mainTranscript == "" {
+		return ""
+	}
+	return filepath.Join(strings.TrimSuffix(mainTranscript, transcriptExt), agentsDir)
+}
+
+// AgentPath is the transcript of an agent in a session's folder of agents, or ""
+// for an id that is no plain name.
+func AgentPath(dir, agentID string) string {
+	if dir == "" || agentID == "" || len(agentID) > 128 {
+		return ""
+	}
+	for _, r := range agentID {
+		plain := r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !plain {
+			return ""
+		}
+	}
+	return filepath.Join(dir, agentPrefix+agentID+transcriptExt)
+}
+
+// AgentOf is the agent whose transcript a path is, or "".
+func AgentOf(path string) string {
+	name := filepath.Base(path)
+	if !strings.HasPrefix(name, agentPrefix) || !strings.HasSuffix(name, transcriptExt) {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(name, agentPrefix), transcriptExt)
+}
+
+// Agents lists the agents' transcripts of a folder of agents, workflow agents
+// included.
+func Agents(files host.Files, dir string) []string {
+	if dir == "" {
+		return nil
+	}
+	var out []string
+	list := func(dir string) []string {
+		var folders []string
+		entries, _ := files.ReadDir(dir) // a missing folder has no agents
+		for _, e := range entries {
+			path := filepath.Join(dir, e.Name())
+			switch {
+			case e.IsDir():
+				folders = append(folders, path)
+			case AgentOf(path) != "":
+				out = append(out, path)
+			}
+		}
+		return folders
+	}
+	list(dir)
+	for _, flow := range list(filepath.Join(dir, workflowsDir)) {
+		list(flow)
+	}
+	return out
+}

@@ -1,0 +1,216 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/tidwall/gjson"
+
+	"stopgate/pkg/host"
+)
+
+// Source is one transcript to read.
+type Source struct {
+	// Path is the file as the payload or the file list names it.
+	Path string
+	// Owner is whose transcript it is: an agent id or [Main].
+	Owner string
+}
+
+const (
+	// chunk is how much is read at once; with maxLine it bounds the memory.
+	chunk = 256 << 10
+	// maxLine is the longest line looked at, in bytes. Launches stand on far
+	// shorter ones; a longer line is skipped, not an error.
+	maxLine = 4 << 20
+	// identitySpan is how much before the offset identifies a file.
+	identitySpan = 4 << 10
+)
+
+// What a line must hold to be worth parsing. A quote inside a JSON string is
+// escaped, so quoted text never looks like these.
+var (
+	markCall    = []byte(`"tool_use"`)
+	markTool    = []byte(`"tool_`)
+	markResult  = []byte(`"tool_use_id":"`)
+	markNotice  = []byte("task-notification>")
+	recordMarks = [][]byte{[]byte(`{"parentUuid"`), []byte(`{"type"`), []byte(`{"isSidechain"`), []byte(`{"agentId"`)}
+)
+
+// Scan reads what a transcript gained since from. A file that is not the one
+// from was taken of (replaced, rewritten or cut shorter) is read from its start.
+// Only whole lines are read; the size when Scan starts is where it ends. When
+// ctx is done it returns what it has, with Cut set. A file that cannot be opened
+// is an error and leaves the cursor as it was.
+func Scan(ctx context.Context, files host.Files, src Source, from Cursor) (Batch, error) {
+	b := Batch{Cursor: Cursor{Inode: from.Inode, Sum: from.Sum, Offset: from.Offset, Open: append([]ToolUse(nil), from.Open...)}}
+	file, info, err := files.Open(src.Path)
+	if err != nil {
+		return b, err
+	}
+	defer file.Close() //nolint:errcheck // only read
+
+	inode := host.Inode(info)
+	if from.Offset > 0 {
+		sum, err := sumBefore(file, from.Offset)
+		if err != nil || inode != from.Inode || from.Offset > info.Size() || sum != from.Sum {
+			b.Cursor = Cursor{}
+		}
+	}
+	b.Cursor.Inode = inode
+	if b.Cursor.Offset < info.Size() {
+		if err := b.scan(ctx, file, src, info.Size()); err != nil {
+			return b, err
+		}
+	}
+	sum, err := sumBefore(file, b.Cursor.Offset)
+	if err != nil {
+		return b, err
+	}
+	b.Cursor.Sum = sum
+	return b, nil
+}
+
+// sumBefore hashes up to identitySpan bytes before offset.
+func sumBefore(file *os.File, offset int64) (string, error) {
+	start := max(0, offset-identitySpan)
+	buf := make([]byte, offset-start)
+	if n, err := file.ReadAt(buf, start); err != nil && (n < len(buf) || !errors.Is(err, io.EOF)) {
+		return "", err
+	}
+	sum := sha256.Sum256(buf)
+	return hex.EncodeToString(sum[:12]), nil
+}
+
+// scan reads whole lines from the cursor up to size.
+func (b *Batch) scan(ctx context.Context, file *os.File, src Source, size int64) error {
+	buf := make([]byte, chunk)
+	kept := 0         // bytes of an unfinished line at the start of buf
+	skipping := false // inside a line that is too long
+	at := b.Cursor.Offset
+	lineAt := at // where the line at the start of buf begins
+	for at < size {
+		if ctx.Err() != nil {
+			b.Cut = true
+			return nil
+		}
+		want := int(min(int64(len(buf)-kept), size-at))
+		n, err := file.ReadAt(buf[kept:kept+want], at)
+		if n == 0 {
+			if err == nil || errors.Is(err, io.EOF) {
+				return nil // cut shorter meanwhile
+			}
+			return &fs.PathError{Op: "read", Path: src.Path, Err: err}
+		}
+		at += int64(n)
+		b.Read += int64(n)
+		data := buf[:kept+n]
+		// What was kept holds no line end.
+		search := kept
+		for {
+			end := bytes.IndexByte(data[search:], '\n')
+			if end < 0 {
+				break
+			}
+			line := data[:search+end]
+			if skipping {
+				skipping = false
+			} else {
+				b.line(line, src, lineAt)
+			}
+			lineAt += int64(len(line)) + 1
+			data, search = data[len(line)+1:], 0
+			b.Cursor.Offset = lineAt
+		}
+		switch {
+		case skipping:
+			lineAt += int64(len(data))
+			kept = 0
+		case len(data) >= maxLine:
+			b.Oversize++
+			skipping = true
+			lineAt += int64(len(data))
+			kept = 0
+		default:
+			kept = copy(buf, data)
+			if kept == len(buf) {
+				buf = append(buf, make([]byte, len(buf))...)
+			}
+		}
+	}
+	return nil
+}
+
+// line takes one line, without its end.
+func (b *Batch) line(line []byte, src Source, offset int64) {
+	tool := bytes.Index(line, markTool)
+	if tool >= 0 {
+		if !bytes.Contains(line[tool:], markCall) && !b.answersOpen(line[tool:]) {
+			return
+		}
+	} else if !bytes.Contains(line, markNotice) {
+		return
+	}
+	if bytes.IndexByte(line, 0) >= 0 {
+		// A hole of NULs: what stands on its sides are records of their own.
+		for _, piece := range bytes.FieldsFunc(line, func(r rune) bool { return r == 0 }) {
+			b.whole(piece, src, offset)
+		}
+		return
+	}
+	b.whole(line, src, offset)
+}
+
+// answersOpen tells whether a line holds a result of a launching tool's call.
+func (b *Batch) answersOpen(line []byte) bool {
+	if len(b.Cursor.Open) == 0 {
+		return false
+	}
+	for {
+		at := bytes.Index(line, markResult)
+		if at < 0 {
+			return false
+		}
+		line = line[at+len(markResult):]
+		for _, t := range b.Cursor.Open {
+			if len(line) > len(t.ID) && line[len(t.ID)] == '"' && string(line[:len(t.ID)]) == t.ID {
+				return true
+			}
+		}
+	}
+}
+
+// maxTries bounds the search for a record behind a torn one.
+const maxTries = 16
+
+// whole takes what should be one record. Several writers can tear one: then a
+// whole record may stand behind the torn start.
+func (b *Batch) whole(line []byte, src Source, offset int64) {
+	for try := 0; ; try++ {
+		if text := string(line); text != "" && gjson.Valid(text) {
+			b.read(parseRecord(text), src, offset)
+			return
+		}
+		if try == 0 {
+			b.Bad++
+		}
+		next := -1
+		for _, mark := range recordMarks {
+			if len(line) > 1 {
+				if at := bytes.Index(line[1:], mark); at >= 0 && (next < 0 || at+1 < next) {
+					next = at + 1
+				}
+			}
+		}
+		if next < 0 || try == maxTries {
+			return
+		}
+		line = line[next:]
+	}
+}
