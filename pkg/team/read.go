@@ -60,9 +60,10 @@ func Read(configDir string) ([]Team, []Problem) {
 			continue
 		}
 		t := Team{Dir: name, Name: name}
-		known := r.config(filepath.Join(dir, "config.json"), &t)
-		r.inboxes(filepath.Join(dir, "inboxes"), &t)
-		r.tasks(filepath.Join(configDir, "tasks", name), &t)
+		known := r.file(filepath.Join(dir, "config.json"), t.config)
+		r.files(filepath.Join(dir, "inboxes"), maxInboxes, t.inbox)
+		r.files(filepath.Join(configDir, "tasks", name), maxTasks, t.task)
+		sort.SliceStable(t.Tasks, func(i, j int) bool { return idLess(t.Tasks[i].ID, t.Tasks[j].ID) })
 		if known || len(t.Mail) > 0 || len(t.Tasks) > 0 {
 			teams = append(teams, t)
 		}
@@ -98,25 +99,41 @@ func (r *reader) list(dir, suffix string, limit int) []string {
 	return names
 }
 
-// document reads one JSON file; false if there is none, or none to go by.
-func (r *reader) document(path string) (gjson.Result, bool) {
+// files reads the JSON files of a folder by name.
+func (r *reader) files(dir string, limit int, parse func(name string, data []byte) error) {
+	for _, name := range r.list(dir, ".json", limit) {
+		r.file(filepath.Join(dir, name), func(data []byte) error {
+			return parse(strings.TrimSuffix(name, ".json"), data)
+		})
+	}
+}
+
+// file reads one file and hands its bytes to parse; false if there is none, or
+// none to go by.
+func (r *reader) file(path string, parse func([]byte) error) bool {
 	data, err := readRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return gjson.Result{}, false
+		return false
 	}
 	if err == nil {
-		data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-		if len(bytes.TrimSpace(data)) == 0 {
-			err = errors.New("is empty")
-		} else if !json.Valid(data) { // unlike gjson's own check, it bounds the depth
-			err = errors.New("is no JSON")
-		}
+		err = parse(data)
 	}
 	if err != nil {
 		r.problem(path, err)
-		return gjson.Result{}, false
 	}
-	return gjson.ParseBytes(data), true
+	return err == nil
+}
+
+// document checks the bytes of one JSON file.
+func document(data []byte) (gjson.Result, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if len(bytes.TrimSpace(data)) == 0 {
+		return gjson.Result{}, errors.New("is empty")
+	}
+	if !json.Valid(data) { // unlike gjson's own check, it bounds the depth
+		return gjson.Result{}, errors.New("is no JSON")
+	}
+	return gjson.ParseBytes(data), nil
 }
 
 func readRegular(path string) ([]byte, error) {
@@ -150,14 +167,14 @@ func readRegular(path string) ([]byte, error) {
 	return data, nil
 }
 
-func (r *reader) config(path string, t *Team) bool {
-	doc, ok := r.document(path)
-	if !ok {
-		return false
+// config fills t from the bytes of a config.json.
+func (t *Team) config(data []byte) error {
+	doc, err := document(data)
+	if err != nil {
+		return err
 	}
 	if !doc.IsObject() {
-		r.problem(path, errors.New("is no object"))
-		return false
+		return errors.New("is no object")
 	}
 	if name := text(doc.Get("name")); name != "" {
 		t.Name = name
@@ -205,38 +222,36 @@ func (r *reader) config(path string, t *Team) bool {
 			t.Members = append(t.Members, member)
 		}
 	})
-	return true
+	return nil
 }
 
-func (r *reader) inboxes(dir string, t *Team) {
-	for _, name := range r.list(dir, ".json", maxInboxes) {
-		path := filepath.Join(dir, name)
-		doc, ok := r.document(path)
-		if !ok {
-			continue
-		}
-		if !doc.IsArray() {
-			r.problem(path, errors.New("is no list"))
-			continue
-		}
-		mail := []Message{}
-		each(doc, func(m gjson.Result) {
-			msg := Message{
-				From:    text(m.Get("from")),
-				Text:    text(m.Get("text")),
-				Summary: text(m.Get("summary")),
-				Type:    text(m.Get("type")),
-				Time:    moment(m.Get("timestamp")),
-				Read:    m.Get("read").Type == gjson.True,
-			}
-			msg.Protocol = protocol(msg.Text)
-			mail = append(mail, msg)
-		})
-		if t.Mail == nil {
-			t.Mail = make(map[string][]Message)
-		}
-		t.Mail[strings.TrimSuffix(name, ".json")] = mail
+// inbox fills one inbox from the bytes of its file.
+func (t *Team) inbox(name string, data []byte) error {
+	doc, err := document(data)
+	if err != nil {
+		return err
 	}
+	if !doc.IsArray() {
+		return errors.New("is no list")
+	}
+	mail := []Message{}
+	each(doc, func(m gjson.Result) {
+		msg := Message{
+			From:    text(m.Get("from")),
+			Text:    text(m.Get("text")),
+			Summary: text(m.Get("summary")),
+			Type:    text(m.Get("type")),
+			Time:    moment(m.Get("timestamp")),
+			Read:    m.Get("read").Type == gjson.True,
+		}
+		msg.Protocol = protocol(msg.Text)
+		mail = append(mail, msg)
+	})
+	if t.Mail == nil {
+		t.Mail = make(map[string][]Message)
+	}
+	t.Mail[name] = mail
+	return nil
 }
 
 // protocol reads the text of a message that one client sent another.
@@ -263,32 +278,30 @@ func protocol(s string) Protocol {
 	return p
 }
 
-func (r *reader) tasks(dir string, t *Team) {
-	for _, name := range r.list(dir, ".json", maxTasks) {
-		path := filepath.Join(dir, name)
-		doc, ok := r.document(path)
-		if !ok {
-			continue
-		}
-		if !doc.IsObject() {
-			r.problem(path, errors.New("is no object"))
-			continue
-		}
-		task := Task{
-			ID:        scalar(doc.Get("id")),
-			Subject:   text(doc.Get("subject")),
-			Status:    text(doc.Get("status")),
-			Owner:     text(doc.Get("owner")),
-			Blocks:    scalars(doc.Get("blocks")),
-			BlockedBy: scalars(doc.Get("blockedBy")),
-			Internal:  doc.Get("metadata._internal").Type == gjson.True,
-		}
-		if task.ID == "" {
-			task.ID = strings.TrimSuffix(name, ".json")
-		}
-		t.Tasks = append(t.Tasks, task)
+// task adds a task from the bytes of its file; name is its id where the file
+// gives none.
+func (t *Team) task(name string, data []byte) error {
+	doc, err := document(data)
+	if err != nil {
+		return err
 	}
-	sort.SliceStable(t.Tasks, func(i, j int) bool { return idLess(t.Tasks[i].ID, t.Tasks[j].ID) })
+	if !doc.IsObject() {
+		return errors.New("is no object")
+	}
+	task := Task{
+		ID:        scalar(doc.Get("id")),
+		Subject:   text(doc.Get("subject")),
+		Status:    text(doc.Get("status")),
+		Owner:     text(doc.Get("owner")),
+		Blocks:    scalars(doc.Get("blocks")),
+		BlockedBy: scalars(doc.Get("blockedBy")),
+		Internal:  doc.Get("metadata._internal").Type == gjson.True,
+	}
+	if task.ID == "" {
+		task.ID = name
+	}
+	t.Tasks = append(t.Tasks, task)
+	return nil
 }
 
 // idLess puts numbers in their order and before everything else.

@@ -376,27 +376,25 @@ func FuzzRead(f *testing.F) {
 		f.Add(config, inbox, []byte(`{"id": "1", "status": "pending", "owner": "ping", "blocks": ["2"], "blockedBy": [1], "metadata": {"_internal": true}}`))
 	}
 	f.Add([]byte("{}"), []byte(`[{"text":"{\"type\":\"shutdown_request\",\"requestId\":\"1\",\"timestamp\":5}"}]`), []byte("null"))
-	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, config, inbox, task []byte) {
-		dir := filepath.Join(dir, fmt.Sprint(os.Getpid()))
-		layout(t, dir, map[string]string{"teams/t/config.json": string(config), "teams/t/inboxes/a.json": string(inbox), "tasks/t/1.json": string(task)})
-		teams, _ := Read(dir)
-		for _, team := range teams {
-			for _, m := range team.Members {
-				if m.Name == "" {
-					t.Error("a member without a name")
-				}
-				team.Unread(m.Name)
-				team.IdleSince(m.Name)
-				team.ShutdownAsked(m.Name)
-				if got, ok := team.Member("", m.Name); !ok || got.Name != m.Name {
-					t.Errorf("member %q was not found", m.Name)
-				}
+		var team Team
+		_ = team.config(config)
+		_ = team.inbox("a", inbox)
+		_ = team.task("1", task)
+		for _, m := range team.Members {
+			if m.Name == "" {
+				t.Error("a member without a name")
 			}
-			for _, task := range team.Tasks {
-				team.Blockers(task)
-				team.OpenTasks(task.Owner)
+			team.Unread(m.Name)
+			team.IdleSince(m.Name)
+			team.ShutdownAsked(m.Name)
+			if got, ok := team.Member("", m.Name); !ok || got.Name != m.Name {
+				t.Errorf("member %q was not found", m.Name)
 			}
+		}
+		for _, task := range team.Tasks {
+			team.Blockers(task)
+			team.OpenTasks(task.Owner)
 		}
 	})
 }
