@@ -16,6 +16,10 @@ const (
 	toolWorkflow    = "Workflow"
 	toolSendMessage = "SendMessage"
 	mcpPrefix       = "mcp__"
+
+	// toolTaskStop ends a task; its result says so in these words.
+	toolTaskStop = "TaskStop"
+	stoppedMark  = "Successfully stopped task: "
 )
 
 // kindOf is the type of the task that a tool launches; "" for a tool that

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -82,10 +83,16 @@ func (b *Batch) calls(r record) {
 			return true
 		}
 		name, id := keep(block.Get("name")), keep(block.Get("id"))
+		input := block.Get("input")
+		if name == toolTaskStop && id != "" {
+			if target := keep(input.Get("task_id")); target != "" {
+				b.Cursor.open(ToolUse{ID: id, Name: name, Target: target})
+			}
+			return true
+		}
 		if id == "" || kindOf(name) == "" {
 			return true
 		}
-		input := block.Get("input")
 		if name == toolSendMessage {
 			if to := keep(input.Get("to")); to != "" {
 				b.Messages = append(b.Messages, Message{To: to, At: r.at})
@@ -116,6 +123,12 @@ func (b *Batch) results(r record, src Source, offset int64) {
 	for _, block := range answered {
 		call, open := b.Cursor.close(str(block.Get("tool_use_id")))
 		if !open || block.Get("is_error").Type == gjson.True {
+			continue
+		}
+		if call.Name == toolTaskStop {
+			if strings.Contains(firstText(block.Get("content")), stoppedMark+call.Target) {
+				b.Ends = append(b.Ends, End{Task: call.Target, Status: StatusKilled, At: r.at})
+			}
 			continue
 		}
 		var l Launch

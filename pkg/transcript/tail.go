@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -47,21 +48,95 @@ func lastText(data []byte, cut bool) (string, bool) {
 			return "", false
 		}
 		line := data[start:end]
-		if bytes.Contains(line, []byte(`"assistant"`)) && bytes.Contains(line, []byte(`"text"`)) {
-			if r := parseRecord(string(line)); r.kind == "assistant" {
-				var texts []string
-				r.message.Get("content").ForEach(func(_, block gjson.Result) bool {
-					if str(block.Get("type")) == "text" {
-						texts = append(texts, str(block.Get("text")))
-					}
-					return true
-				})
-				if len(texts) > 0 {
-					return strings.Join(texts, "\n"), true
-				}
-			}
+		if text, ok := assistantText(line); ok {
+			return text, true
 		}
 		end = start - 1
 	}
 	return "", false
+}
+
+// assistantText is the text of an assistant line; ok is false for one without.
+func assistantText(line []byte) (text string, ok bool) {
+	if !bytes.Contains(line, []byte(`"assistant"`)) || !bytes.Contains(line, []byte(`"text"`)) {
+		return "", false
+	}
+	r := parseRecord(string(line))
+	if r.kind != "assistant" {
+		return "", false
+	}
+	var texts []string
+	r.message.Get("content").ForEach(func(_, block gjson.Result) bool {
+		if str(block.Get("type")) == "text" {
+			texts = append(texts, str(block.Get("text")))
+		}
+		return true
+	})
+	return strings.Join(texts, "\n"), len(texts) > 0
+}
+
+// maxActivity bounds what one call of [Activity] reads, in bytes.
+const maxActivity = 16 << 20
+
+// Activity looks at the lines beyond offset that an agent's turn leaves behind
+// (prompts, answers, results): how many they are, the latest time on one, and the
+// offset behind the last whole line. Bookkeeping lines do not count.
+func Activity(files host.Files, path string, offset int64) (lines int, latest time.Time, next int64) {
+	file, info, err := files.Open(path)
+	if err != nil {
+		return 0, time.Time{}, offset
+	}
+	defer file.Close() //nolint:errcheck // only read
+	if offset > info.Size() {
+		offset = 0
+	}
+	buf := make([]byte, min(info.Size()-offset, maxActivity))
+	n, _ := file.ReadAt(buf, offset)
+	for data := buf[:n]; ; {
+		end := bytes.IndexByte(data, '\n')
+		if end < 0 {
+			return lines, latest, offset
+		}
+		switch gjson.GetBytes(data[:end], "type").Str {
+		case "user", "assistant":
+			lines++
+			at, err := time.Parse(time.RFC3339, gjson.GetBytes(data[:end], "timestamp").Str)
+			if err == nil && at.After(latest) {
+				latest = at
+			}
+		}
+		data, offset = data[end+1:], offset+int64(end)+1
+	}
+}
+
+// Beyond tells where an agent's last message stands in its transcript: the
+// offset behind its line, and how many lines of a later turn follow it. found is
+// false where the end of the file does not hold it.
+func Beyond(files host.Files, path, lastMessage string) (offset int64, lines int, found bool) {
+	file, info, err := files.Open(path)
+	if err != nil {
+		return 0, 0, false
+	}
+	defer file.Close() //nolint:errcheck // only read
+	want := strings.TrimSpace(lastMessage)
+	start := max(0, info.Size()-tailSpan)
+	buf := make([]byte, info.Size()-start)
+	n, _ := file.ReadAt(buf, start)
+	end := bytes.LastIndexByte(buf[:n], '\n')
+	for end >= 0 {
+		from := bytes.LastIndexByte(buf[:end], '\n') + 1
+		if from == 0 && start > 0 {
+			return 0, 0, false
+		}
+		line := buf[from:end]
+		switch kind := gjson.GetBytes(line, "type").Str; kind {
+		case "user", "assistant":
+			if text, ok := assistantText(line); ok && strings.TrimSpace(text) == want {
+				return start + int64(end) + 1, lines, true
+			}
+			lines++
+		}
+		end = from - 1
+	}
+	return 0, 0, false
 }

@@ -122,7 +122,12 @@ func Join(a, b Launch) Launch {
 // transcripts: everything but text that a command may have printed.
 func (l Launch) Certain() bool { return l.Evidence.rank() > Text.rank() }
 
-// End is the end of a task as the coordinator's transcript tells it.
+// StatusKilled is the status of an end by TaskStop. The client tells no end of a
+// killed task; it is read from the call's own result.
+const StatusKilled = "killed"
+
+// End is the end of a task as a transcript tells it: the coordinator's by a
+// notification, any by a TaskStop.
 type End struct {
 	Task string `json:"task"`
 	// Status is the word of the notification, for example "completed".
@@ -182,6 +187,8 @@ type ToolUse struct {
 	Asked bool `json:"asked,omitempty"`
 	// Persistent is the call's wish for a monitor without an end.
 	Persistent bool `json:"persistent,omitempty"`
+	// Target is the task that a TaskStop is to end.
+	Target string `json:"target,omitempty"`
 }
 
 // Batch is what one reading of a transcript brought.
