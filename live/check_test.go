@@ -2,8 +2,326 @@
 
 package live
 
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"stopgate/live/model"
+)
+
+// fate is what became of one task.
+type fate struct {
+	Label, Owner string
+	Blocks       int    // blocked stops that named it
+	End          string // finished, killed, running, or gone with the client
+	Agent        bool   // its owner was told
+	Coordinator  bool   // the coordinator was told
+	Reported     bool   // its output reached the coordinator in the agent's report
+}
+
+func (f fate) String() string {
+	var words []string
+	if f.Blocks > 0 {
+		words = append(words, "blocked")
+	}
+	if f.Blocks > 1 {
+		words = append(words, "more than once")
+	}
+	words = append(words, f.End)
+	switch {
+	case f.Reported:
+		words = append(words, "in the report")
+	case f.End != "finished":
+	case f.Owner == lead && f.Coordinator:
+		words = append(words, "told")
+	case f.Agent && f.Coordinator:
+		words = append(words, "agent and coordinator told")
+	case f.Agent:
+		words = append(words, "agent told")
+	case f.Coordinator:
+		words = append(words, "coordinator told")
+	default:
+		words = append(words, "nobody told")
+	}
+	return f.Label + ": " + strings.Join(words, ", ")
+}
+
+// observe looks at every task while the client still runs.
+func (w *world) observe() []fate {
+	var out []fate
+	for _, k := range w.shells() {
+		if slices.Contains(w.scenario.Stopped, k.Label) {
+			continue
+		}
+		f := fate{Label: k.Label, Owner: k.Owner}
+		switch {
+		case w.finished(k.Label):
+			f.End = "finished"
+		case w.over():
+			f.End = "gone with the client"
+		case w.alive(k.Label):
+			f.End = "running"
+		default:
+			f.End = "killed"
+		}
+		for _, a := range w.server.Asked() {
+			if a.Ephemeral() {
+				continue
+			}
+			text := a.Request.AllText()
+			if strings.Contains(text, "<task-id>"+k.ID+"</task-id>") {
+				f.Agent = f.Agent || a.Request.Script == k.Owner
+				f.Coordinator = f.Coordinator || a.Request.Script == lead
+			}
+			f.Reported = f.Reported || a.Request.Script == lead && k.Owner != lead && strings.Contains(text, result(k.Label))
+		}
+		for _, st := range w.stopsSeen() {
+			if reason, blocked := st.blocked(); blocked && strings.Contains(reason, k.ID) {
+				f.Blocks++
+			}
+		}
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b fate) int { return strings.Compare(a.Label, b.Label) })
+	return out
+}
+
+func (w *world) cell() string {
+	var parts []string
+	for _, f := range w.fates {
+		parts = append(parts, f.String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// stop is one SubagentStop as the client made it: where the hook is registered
+// twice, two runs saw it.
+type stop struct {
+	happening
+	runs []happening
+}
+
+func (s stop) blocked() (string, bool) {
+	for _, h := range s.runs {
+		if reason, blocked := h.Blocked(); blocked {
+			return reason, true
+		}
+	}
+	return "", false
+}
+
+// interrupted: no run of the hook came to its end.
+func (s stop) interrupted() bool {
+	for _, h := range s.runs {
+		if h.Ended != nil && h.Ended.Signal == "" {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *world) stopsSeen() []stop {
+	var out []stop
+next:
+	for _, h := range w.record.All() {
+		if h.Event != "SubagentStop" {
+			continue
+		}
+		for i := range out {
+			if bytes.Equal(out[i].Payload, h.Payload) && h.At.Sub(out[i].At) < time.Second && out[i].Entry != h.Entry {
+				out[i].runs = append(out[i].runs, h)
+				continue next
+			}
+		}
+		out = append(out, stop{h, []happening{h}})
+	}
+	return out
+}
+
+// check holds a finished session against what is always true.
 func (w *world) check() {
+	w.t.Helper()
+	for _, o := range w.server.Odd() {
+		w.t.Errorf("the script could not go on: %s", o)
+	}
+	limit := w.scenario.Turns
+	if limit == 0 {
+		limit = 12
+	}
+	for name := range w.scripts {
+		n := 0
+		for _, a := range w.server.Of(name) {
+			if !a.Ephemeral() {
+				n++
+			}
+		}
+		if n > limit {
+			w.t.Errorf("%s was asked %d times: a loop", name, n)
+		}
+		if n == 0 && !w.server.Lacks(name) && !w.over() {
+			w.t.Errorf("%s was never asked", name)
+		}
+	}
+	for _, h := range w.record.All() {
+		if w.ephemeral(h) && h.AgentType != nil && *h.AgentType != "" && !slices.Contains(w.scenario.Args, "--agent") {
+			w.t.Errorf("an ephemeral event with agent_type %q outside an --agent session", *h.AgentType)
+		}
+	}
+	w.checkStarts()
+	if w.mode.Blocks {
+		w.checkGate()
+	} else {
+		for _, s := range w.stopsSeen() {
+			if _, blocked := s.blocked(); blocked {
+				w.t.Errorf("a stop was blocked without the gate")
+			}
+		}
+	}
+	for _, l := range w.left {
+		if strings.Contains(l, recorderArg+" ") || under.Hook != "" && strings.HasPrefix(l, under.Hook) {
+			w.t.Errorf("a hook outlived the session: %s", l)
+		}
+	}
 	if w.scenario.Check != nil {
 		w.scenario.Check(w)
+	}
+	w.t.Logf("%s", w.cell())
+	note(w)
+}
+
+// checkStarts pins what tells real agents from ephemeral events: the former
+// have a .meta.json at every stop and a start before it (FACTS 2).
+func (w *world) checkStarts() {
+	started := map[string]bool{}
+	for _, h := range w.record.All() {
+		switch {
+		case h.Event == "SubagentStart":
+			started[h.Agent] = true
+		case h.Event == "SubagentStop" && h.Meta != started[h.Agent]:
+			w.t.Errorf("stop of %s: started %v, .meta.json %v", h.Agent, started[h.Agent], h.Meta)
+		}
+	}
+}
+
+// checkGate holds every stop against the rule: it is blocked if and only if the
+// agent has a task of its own that no earlier stop was blocked for. Whose a task
+// is, the model server knows.
+func (w *world) checkGate() {
+	w.t.Helper()
+	owner := map[string]model.Task{}
+	for _, k := range w.server.Tasks() {
+		owner[k.ID] = k
+	}
+	done := map[string]bool{}
+	for _, s := range w.stopsSeen() {
+		for _, h := range s.runs {
+			if h.Ended == nil || h.Ended.Signal != "" {
+				continue // interrupted, which is the scenario's to judge
+			}
+			if h.Ended.Exit != 0 || h.Ended.Stderr != "" {
+				w.t.Errorf("hook exited with %d: %s", h.Ended.Exit, h.Ended.Stderr)
+			}
+			if h.Ended.Took > 3*time.Second {
+				w.t.Errorf("hook took %s", h.Ended.Took)
+			}
+			if _, blocked := h.Blocked(); !blocked && h.Ended.Stdout != "" {
+				w.t.Errorf("hook printed without blocking: %q", h.Ended.Stdout)
+			}
+		}
+		reason, blocked := s.blocked()
+		if w.ephemeral(s.happening) {
+			if blocked {
+				w.t.Errorf("an ephemeral event was blocked: %s", reason)
+			}
+			continue
+		}
+		who := speaker(s.Last)
+		var due []string
+		for _, k := range s.Tasks {
+			if known, ok := owner[k.ID]; ok && known.Owner == who && !done[k.ID] {
+				due = append(due, k.ID)
+			}
+			if blocked && strings.Contains(reason, k.ID) && owner[k.ID].Owner != who && k.ID != s.Agent {
+				w.t.Errorf("%s was blocked for %s, which is of %q", who, k.ID, owner[k.ID].Owner)
+			}
+		}
+		switch {
+		case s.interrupted():
+		case blocked && len(due) == 0:
+			w.t.Errorf("%s was blocked without a task to block for: %s", who, reason)
+		case !blocked && len(due) > 0:
+			w.t.Errorf("%s was let go with %v running", who, due)
+		}
+		if !blocked {
+			continue
+		}
+		for _, id := range due {
+			if !strings.Contains(reason, id) {
+				w.t.Errorf("the reason given to %s does not name %s", who, id)
+			}
+			done[id] = true
+		}
+		w.checkTold(who, reason, s.runs[0].Ended.At)
+	}
+	for _, f := range w.fates {
+		if f.Owner == lead && f.Blocks > 0 {
+			w.t.Errorf("somebody was blocked for the coordinator's %s", f.Label)
+		}
+		if f.Blocks > 0 && !w.scenario.Ignores && !f.Reported && !w.over() {
+			w.t.Errorf("the result of %s never reached the coordinator", f.Label)
+		}
+	}
+	w.checkStatus()
+}
+
+// checkTold looks for the reason in the agent's next request.
+func (w *world) checkTold(who, reason string, after time.Time) {
+	for _, a := range w.server.Of(who) {
+		if a.Ephemeral() || a.At.Before(after) {
+			continue
+		}
+		told := strings.Join(strings.Fields(a.Request.Feedback()), " ")
+		if !strings.Contains(told, strings.Join(strings.Fields(reason), " ")) {
+			w.t.Errorf("%s was asked again without the reason: %.300q", who, a.Request.NewText())
+		}
+		return
+	}
+	w.t.Errorf("%s was blocked and never asked again", who)
+}
+
+// checkStatus asks hookctl about the session.
+func (w *world) checkStatus() {
+	var session string
+	for _, h := range w.record.All() {
+		if h.Session != "" {
+			session = h.Session
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, under.Hookctl, "status", "--json", "--session", session)
+	cmd.Env = append(os.Environ(), "STOPGATE_STATE_DIR="+w.state(), "HOME="+w.home)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		w.t.Errorf("hookctl status: %v: %s", err, errs.String())
+		return
+	}
+	if !json.Valid(out) {
+		w.t.Errorf("hookctl status --json printed no JSON: %.300s", out)
+		return
+	}
+	for _, f := range w.fates {
+		k, _ := w.server.Task(f.Label)
+		if f.Blocks > 0 && !strings.Contains(string(out), k.ID) {
+			w.t.Errorf("hookctl status does not know %s", k.ID)
+		}
 	}
 }

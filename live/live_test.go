@@ -4,6 +4,8 @@ package live
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +20,7 @@ func TestClient(t *testing.T) {
 	for _, c := range under.Clients {
 		t.Run(c.Version, func(t *testing.T) {
 			for _, s := range scenarios {
-				if *smokeFlag && !s.Smoke {
+				if *smokeFlag && !s.Smoke || older(c.Version, s.Since) {
 					continue
 				}
 				for i, host := range s.Hosts {
@@ -40,6 +42,22 @@ func TestClient(t *testing.T) {
 	}
 }
 
+// older compares versions of the client.
+func older(a, b string) bool {
+	if b == "" {
+		return false
+	}
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(as), len(bs)) {
+		x, _ := strconv.Atoi(as[i])
+		y, _ := strconv.Atoi(bs[i])
+		if x != y {
+			return x < y
+		}
+	}
+	return len(as) < len(bs)
+}
+
 func play(t *testing.T, c clientUnderTest, s scenario, host client.Host, m mode) {
 	if m.Entries != nil && under.NoHook != "" {
 		t.Skip(under.NoHook)
@@ -55,6 +73,7 @@ func play(t *testing.T, c clientUnderTest, s scenario, host client.Host, m mode)
 	} else {
 		w.course()
 	}
+	w.fates = w.observe()
 	w.ended = w.session.End()
 	w.left = w.session.Gone()
 	w.check()
@@ -71,7 +90,7 @@ func (w *world) course() {
 			return true
 		}
 		for name := range w.scripts {
-			if name != lead && len(w.stops(name)) == 0 {
+			if name != lead && len(w.stops(name)) == 0 && !w.server.Lacks(name) {
 				return false
 			}
 		}
@@ -83,7 +102,7 @@ func (w *world) course() {
 		w.quiet(time.Second)
 	}
 	for _, k := range w.shells() {
-		if !slices.Contains(w.scenario.Endless, k.Label) {
+		if !slices.Contains(w.scenario.Endless, k.Label) && !slices.Contains(w.scenario.Stopped, k.Label) {
 			w.release(k.Label)
 		}
 	}

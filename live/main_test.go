@@ -126,8 +126,3 @@ func prepare(dir string) (prepared, error) {
 	p.Hook, p.Hookctl = filepath.Join(dir, "hook"), filepath.Join(dir, "hookctl")
 	return p, nil
 }
-
-// report is where a finished run writes what it saw.
-func report(code int) int {
-	return code
-}

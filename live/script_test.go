@@ -4,6 +4,7 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,7 +94,7 @@ func (w *world) obeying(name string, list ...[]model.Block) model.Script {
 func (w *world) await(owner string) model.Block {
 	var cmd []string
 	for _, t := range w.shells() {
-		if t.Owner != owner || !strings.HasPrefix(t.ID, "b") {
+		if t.Owner != owner || slices.Contains(w.scenario.Stopped, t.Label) {
 			continue
 		}
 		label := t.Label

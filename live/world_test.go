@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -30,9 +29,9 @@ type world struct {
 	server  *model.Server
 	session *client.Session
 	record  *record
-	ended   string   // how the client went
+	ended   string // how the client went
+	fates   []fate
 	left    []string // what it left running
-	did     sync.Map
 }
 
 // Limits of a session. Nothing waits longer.
@@ -100,12 +99,6 @@ func newWorld(t *testing.T, c clientUnderTest, s scenario, host client.Host, m m
 		_ = os.RemoveAll(home)
 	})
 	return w
-}
-
-// once is false the first time it is asked about something.
-func (w *world) once(what string) bool {
-	_, did := w.did.LoadOrStore(what, true)
-	return did
 }
 
 // prompt types a prompt and waits until the model was asked because of it.

@@ -53,6 +53,9 @@ type Block struct {
 	// task's id from the result. Neither goes to the client.
 	Label    string `json:"-"`
 	Launches bool   `json:"-"`
+	// Optional is a call that gives way to a harmless one where the client
+	// offers no such tool.
+	Optional bool `json:"-"`
 }
 
 // Text is a text block.
@@ -221,6 +224,18 @@ func (r Request) Has(tool string) bool {
 	for _, t := range r.Tools {
 		if t == tool {
 			return true
+		}
+	}
+	return false
+}
+
+// Used tells whether the conversation has called a tool.
+func (r Request) Used(tool string) bool {
+	for i, m := range r.Messages {
+		for _, b := range m.Blocks {
+			if i > r.begin && b.Type == "tool_use" && b.Name == tool {
+				return true
+			}
 		}
 	}
 	return false

@@ -55,6 +55,7 @@ type Server struct {
 	owner   map[string]string
 	tasks   []Task
 	odd     []string
+	lacks   map[string]bool // labels of optional calls that were not possible
 	n       int
 }
 
@@ -68,6 +69,7 @@ func Start(scripts map[string]Script, dump string) (*Server, error) {
 	s := &Server{
 		URL: "http://" + ln.Addr().String(), scripts: scripts, dump: dump,
 		changed: make(chan struct{}), uses: map[string]Block{}, owner: map[string]string{},
+		lacks: map[string]bool{},
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", s.messages)
@@ -126,6 +128,13 @@ func (s *Server) Odd() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.odd...)
+}
+
+// Lacks tells whether the optional call with this label was not possible.
+func (s *Server) Lacks(label string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lacks[label]
 }
 
 // Changed returns a channel that is closed at the next request.
@@ -240,7 +249,7 @@ func (s *Server) learn(r Request) {
 			id = m[1]
 		}
 		agent := use.Name == "Agent" || use.Name == "Task"
-		if id == "" && !agent {
+		if b.IsError || id == "" && !agent {
 			s.odd = append(s.odd, fmt.Sprintf("%s of %s launched nothing: %.200s", use.Label, r.Script, text))
 			continue
 		}
@@ -257,6 +266,7 @@ func (s *Server) note(text string) {
 // fit makes an answer possible on this client: older names, deferred tools.
 func (s *Server) fit(r Request, answer []Block) []Block {
 	var missing []string
+	answer = append([]Block{}, answer...) // scripts may share theirs
 	for i, b := range answer {
 		if b.Type != "tool_use" {
 			continue
@@ -277,10 +287,31 @@ func (s *Server) fit(r Request, answer []Block) []Block {
 		searched = searched || (b.Type == "tool_result" && r.labels[b.ToolUseID].Name == searchTool)
 	}
 	if !r.Has(searchTool) || searched {
+		if s.substitute(r, answer) {
+			return answer
+		}
 		s.note(fmt.Sprintf("%s has no tool %s", r.Script, strings.Join(missing, ", ")))
 		return []Block{Text("no tool " + strings.Join(missing, ", "))}
 	}
 	return []Block{Use(searchTool, map[string]any{"query": "select:" + strings.Join(missing, ","), "max_results": 5})}
+}
+
+// substitute puts a command that does nothing in place of the optional calls
+// that are not possible; it tells whether that was enough.
+func (s *Server) substitute(r Request, answer []Block) bool {
+	for i, b := range answer {
+		if b.Type != "tool_use" || r.Has(b.Name) {
+			continue
+		}
+		if !b.Optional {
+			return false
+		}
+		s.mu.Lock()
+		s.lacks[b.Label] = true
+		s.mu.Unlock()
+		answer[i] = Use("Bash", map[string]any{"command": "true", "description": "no " + b.Name})
+	}
+	return true
 }
 
 func stopReason(answer []Block) string {
