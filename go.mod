@@ -21,4 +21,5 @@ require (
 	github.com/tidwall/sjson v1.2.9 // indirect
 	go.etcd.io/bbolt v1.5.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/tools v0.36.0 // indirect
 )
