@@ -103,10 +103,13 @@ func Read(ctx context.Context, dir state.Dir, sessionID string, ids []string) (S
 	return readStore(path, ids)
 }
 
-// ReadFile takes a whole snapshot of the store at path, under its side lock.
+// ReadFile takes a whole snapshot of the store at path, under its side lock. It
+// is for programs that only look: it creates nothing, and a store that is missing
+// or still empty gives a zero snapshot.
 func ReadFile(ctx context.Context, path string) (Snapshot, error) {
-	lock, err := state.Acquire(ctx, strings.TrimSuffix(path, filepath.Ext(path))+".lock", true)
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+	lock, err := state.Share(ctx, strings.TrimSuffix(path, filepath.Ext(path))+".lock")
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		// Without a lock file bbolt's own lock keeps writers out.
 		lock, err = nil, nil
 	}
 	if err != nil {
@@ -114,6 +117,9 @@ func ReadFile(ctx context.Context, path string) (Snapshot, error) {
 	}
 	if lock != nil {
 		defer lock.Release()
+	}
+	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return Snapshot{}, nil
 	}
 	return readStore(path, nil)
 }

@@ -15,8 +15,18 @@ type Lock struct{ file *flock.Flock }
 // Acquire takes the lock of a path, exclusive or shared, and waits for it until
 // ctx is done. A lock file that was swept away while waiting is taken anew.
 func Acquire(ctx context.Context, path string, shared bool) (*Lock, error) {
+	return acquire(ctx, path, shared, os.O_CREATE|os.O_RDWR)
+}
+
+// Share takes the shared lock of a path like [Acquire], for a reader that must
+// create nothing: a lock file that does not exist is an fs.ErrNotExist.
+func Share(ctx context.Context, path string) (*Lock, error) {
+	return acquire(ctx, path, true, os.O_RDONLY)
+}
+
+func acquire(ctx context.Context, path string, shared bool, flag int) (*Lock, error) {
 	for {
-		file := flock.New(path, flock.SetPermissions(0o600), flock.SetFlag(os.O_CREATE|os.O_RDWR))
+		file := flock.New(path, flock.SetPermissions(0o600), flock.SetFlag(flag))
 		take, try := file.Lock, file.TryLock
 		if shared {
 			take, try = file.RLock, file.TryRLock
