@@ -107,18 +107,38 @@ func Load(files fs.FS) (*Recording, error) {
 	return r, nil
 }
 
-// firstTime is the clock's time at the first event, taken from the transcripts.
+// firstTime is the clock's time at the first event, from the times in the
+// transcripts: no line that was on disk at an event is younger than the event.
 func (r *Recording) firstTime() time.Time {
+	var begun time.Time
 	for _, e := range r.events {
 		for name, n := range e.Lines {
-			for _, line := range r.sources[name][:min(n, len(r.sources[name]))] {
-				if at, err := time.Parse(time.RFC3339, gjson.GetBytes(line, "timestamp").Str); err == nil {
-					return at.Add(-time.Duration(e.T * float64(time.Second)))
+			lines := r.sources[name]
+			// Later lines say more, and the last ones say enough.
+			for _, line := range lines[max(0, min(n, len(lines))-8):min(n, len(lines))] {
+				at, err := time.Parse(time.RFC3339, gjson.GetBytes(line, "timestamp").Str)
+				if at = at.Add(-time.Duration(e.T * float64(time.Second))); err == nil && at.After(begun) {
+					begun = at
 				}
 			}
 		}
 	}
-	return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	if begun.IsZero() {
+		return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	}
+	return begun
+}
+
+// Version is the client that was recorded, "" where no line names it.
+func (r *Recording) Version() string {
+	for _, lines := range r.sources {
+		for _, line := range lines {
+			if v := gjson.GetBytes(line, "version").Str; v != "" {
+				return v
+			}
+		}
+	}
+	return ""
 }
 
 // Events is how many events were recorded.
