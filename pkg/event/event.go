@@ -11,6 +11,8 @@ import (
 	"errors"
 
 	"github.com/tidwall/gjson"
+
+	"stopgate/pkg/extent"
 )
 
 // The hook events that are more to stopgate than a name.
@@ -115,7 +117,8 @@ var ErrNotAnEvent = errors.New("input is not a JSON object")
 // Parse reads one payload.
 func Parse(payload []byte) (Event, error) {
 	trimmed := bytes.TrimPrefix(payload, []byte("\ufeff"))
-	if !gjson.ValidBytes(trimmed) {
+	// The syntax is checked by recursion, so the depth comes first.
+	if n, whole := extent.Of(trimmed); !whole || !gjson.ValidBytes(trimmed[:n]) || len(bytes.TrimSpace(trimmed[n:])) > 0 {
 		return Event{}, ErrNotAnEvent
 	}
 	root := gjson.ParseBytes(trimmed)

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"stopgate/pkg/extent"
 )
 
 // Limits of reading stdin.
@@ -23,6 +25,8 @@ var (
 	ErrIdle = errors.New("stdin stopped before one whole JSON value had come")
 	// ErrTooLarge is returned for a payload beyond [MaxPayload].
 	ErrTooLarge = errors.New("stdin holds more than 32 MiB")
+	// ErrTooDeep is returned for a payload nested beyond [extent.MaxDepth].
+	ErrTooDeep = errors.New("stdin holds JSON that is nested too deep")
 )
 
 // Read returns one whole JSON object from r. It does not wait for the end of
@@ -32,14 +36,16 @@ var (
 func Read(r io.Reader, idle time.Duration) ([]byte, error) {
 	next := chunksOf(r, idle)
 	var payload []byte
-	var end extent
+	var end extent.Scanner
 	for {
 		data, err := next()
 		payload = append(payload, data...)
-		if n, whole := end.feed(data); whole {
+		if n, whole := end.Feed(data); whole {
 			return payload[:len(payload)-len(data)+n], nil
 		}
 		switch {
+		case end.TooDeep():
+			return nil, ErrTooDeep
 		case errors.Is(err, io.EOF):
 			return bytes.TrimSpace(payload), nil
 		case err != nil:
@@ -101,36 +107,4 @@ func chunksOf(r io.Reader, idle time.Duration) func() ([]byte, error) {
 			return nil, ErrIdle
 		}
 	}
-}
-
-// extent finds the end of the first JSON object or array in a stream.
-type extent struct {
-	depth            int
-	inString, escape bool
-}
-
-// feed takes the next bytes and tells after how many of them the value is whole.
-func (x *extent) feed(b []byte) (int, bool) {
-	for i, c := range b {
-		switch {
-		case x.escape:
-			x.escape = false
-		case x.inString:
-			switch c {
-			case '\\':
-				x.escape = true
-			case '"':
-				x.inString = false
-			}
-		case c == '"':
-			x.inString = x.depth > 0
-		case c == '{' || c == '[':
-			x.depth++
-		case c == '}' || c == ']':
-			if x.depth--; x.depth <= 0 {
-				return i + 1, true
-			}
-		}
-	}
-	return 0, false
 }
