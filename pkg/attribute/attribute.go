@@ -34,10 +34,20 @@ type Result struct {
 	Owners map[string]transcript.Launch
 	// Learned is what the reading brought, for the ledger.
 	Learned ledger.Learned
+	// known are the cursors the search began with.
+	known map[string]transcript.Cursor
 	// Waited is how long the settling took; zero for not at all.
 	Waited time.Duration
 	// Cut is true when the time was over before everything was read.
 	Cut bool
+}
+
+// Cursor is how far a transcript has been read, by this search or before it.
+func (r Result) Cursor(path string) transcript.Cursor {
+	if step, ok := r.Learned.Cursors[path]; ok {
+		return step.To
+	}
+	return r.known[path]
 }
 
 // search is one attribution under way.
@@ -76,7 +86,7 @@ func Find(ctx context.Context, h host.Host, e event.Event, snap ledger.Snapshot)
 		}
 	}
 	waited := s.find(ctx, h.Clock, e)
-	return Result{Owners: s.owners, Learned: s.learned, Waited: waited, Cut: s.cut}
+	return Result{Owners: s.owners, Learned: s.learned, known: snap.Cursors, Waited: waited, Cut: s.cut}
 }
 
 func (s *search) find(ctx context.Context, clock host.Clock, e event.Event) time.Duration {

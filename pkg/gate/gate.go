@@ -38,12 +38,16 @@ type Task struct {
 	Output string
 	// Running is how long ago it was launched; 0 where that is unknown.
 	Running time.Duration
+	// Since is when it was launched; zero where that is unknown.
+	Since time.Time
 	// Charged is how many blocks it was the reason of before.
 	Charged int
 	// Persistent marks a monitor that has no end of its own.
 	Persistent bool
 	// Excused marks a task that is not meant to end, or that a person released.
 	Excused bool
+	// Ending is how it ended while the stop was held; nil for one that runs.
+	Ending *Ending
 }
 
 // Facts are what a decision is made from. The zero value is a stop of which

@@ -16,10 +16,22 @@ const MaxReason = 2000
 // output paths only, and only harmless ones, since a command or a description is
 // somebody's text and would be read as an instruction.
 func Reason(d Decision) string {
-	head := "This is not an error: background work of your own has not finished yet.\n"
-	tail := advice(d)
+	head, tail := opening(d), advice(d)
 	room := MaxReason - utf8.RuneCountInString(head) - utf8.RuneCountInString(tail)
 	return head + list(d.Tasks, room) + tail
+}
+
+// opening says first that this is no error: the client shows a block as one.
+func opening(d Decision) string {
+	switch d.Code {
+	case TaskEnded:
+		return "This is not an error: your stop was held until your own background work had ended.\n"
+	case HoldOver:
+		return "This is not an error: your stop was held for your own background work, and it has not all ended in that time.\n"
+	case MessageWaits:
+		return "This is not an error: your stop was held for your own background work, but a message to you waits; it comes with this turn. Answer it first.\n"
+	}
+	return "This is not an error: background work of your own has not finished yet.\n"
 }
 
 // list names the tasks, one a line, within room characters: with their output
@@ -58,12 +70,16 @@ func item(t Task, path bool) string {
 		b.WriteString("(a task whose id cannot be shown)")
 	}
 	b.WriteString(" (" + kind(t.Kind))
-	if t.Running > 0 {
-		b.WriteString(", running for " + Span(t.Running))
+	switch {
+	case t.Ending != nil:
+		b.WriteString(") " + ending(*t.Ending))
+	case t.Running > 0:
+		b.WriteString(", running for " + Span(t.Running) + ")")
+	default:
+		b.WriteString(")")
 	}
-	b.WriteString(")")
 	if path && Quotable(t.Output, maxPath) {
-		b.WriteString(", output: " + t.Output)
+		b.WriteString(", output" + size(t.Ending) + ": " + t.Output)
 	}
 	b.WriteString("\n")
 	return b.String()
@@ -78,17 +94,50 @@ func kind(k string) string {
 	return "task"
 }
 
+// ending says how a task ended: "exited with code 0 after 3m12s".
+func ending(e Ending) string {
+	text := "ended"
+	switch {
+	case e.Killed:
+		text = "was killed"
+	case e.Exited:
+		text = fmt.Sprintf("exited with code %d", e.ExitCode)
+	}
+	if e.After > 0 {
+		text += " after " + Span(e.After)
+	}
+	return text
+}
+
+func size(e *Ending) string {
+	if e == nil || e.Size < 0 {
+		return ""
+	}
+	return " (" + Bytes(e.Size) + ")"
+}
+
+// report asks for the report again: only the agent's last message reaches its
+// caller, and after a block that is the one that follows.
+const report = "give your complete final report again as your last message, with the results"
+
 func advice(d Decision) string {
 	has := map[string]bool{}
+	running := 0
 	for _, t := range d.Tasks {
-		has[kind(t.Kind)] = true
+		if t.Ending == nil {
+			running++
+			has[kind(t.Kind)] = true
+		}
+	}
+	if running == 0 {
+		return "Read what you need of the output, then " + report + ": only that text reaches the caller."
 	}
 	var b strings.Builder
 	b.WriteString("If you stop now, it may be killed or end unheard. Do not start it again. Wait for what you need, in the foreground, in steps of under 10 minutes:\n")
 	if d.Waiter != "" {
 		var ids []string
 		for _, t := range d.Tasks {
-			if plainID(t.ID) && len(ids) < 8 {
+			if t.Ending == nil && plainID(t.ID) && len(ids) < 8 {
 				ids = append(ids, t.ID)
 			}
 		}
@@ -111,7 +160,7 @@ func advice(d Decision) string {
 	} else {
 		b.WriteString("If something still runs after that, end your turn again: you may be asked once more, and then it will be accepted.\n")
 	}
-	b.WriteString("Then give your complete final report again as your last message, with the results, and name every task that still runs with its output path: only that text reaches the caller.")
+	b.WriteString("Then " + report + ", and name every task that still runs with its output path: only that text reaches the caller.")
 	return b.String()
 }
 
@@ -159,4 +208,15 @@ func Span(d time.Duration) string {
 		return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
 	}
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}
+
+// Bytes is a length as people read it: 512 B, 18 kB, 3 MB.
+func Bytes(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1000*1000:
+		return fmt.Sprintf("%d kB", (n+500)/1000)
+	}
+	return fmt.Sprintf("%d MB", (n+500_000)/1_000_000)
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"runtime/debug"
 	"time"
@@ -45,6 +46,8 @@ type Outcome struct {
 	Decision gate.Decision
 	// Owners are the launches of the listed tasks, as far as they are known.
 	Owners map[string]transcript.Launch
+	// Held is how long the stop was held; 0 for not at all.
+	Held time.Duration
 	// Reason is the text of a block that was answered.
 	Reason string
 	// Err is what went wrong, if anything did.
@@ -79,6 +82,9 @@ func Run(h host.Host) (int, Outcome) {
 	// An ephemeral event by its type is answered before anything else: these are
 	// many, and none of them may cost more than this.
 	if e.Name == event.SubagentStop && e.EmptyAgentType() {
+		if p.Mode == policy.Courier {
+			return 0, Outcome{Event: e} // the gate counts it
+		}
 		return 0, ephemeral(h, e)
 	}
 	return supervise(h, p, e)
@@ -114,6 +120,7 @@ func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
 	type result struct {
 		out    Outcome
 		answer []byte
+		wake   string
 	}
 	done := make(chan result, 1)
 	go func() {
@@ -127,7 +134,11 @@ func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
 			r.closeLog()
 			done <- res
 		}()
-		res.out, res.answer = r.handle()
+		if p.Mode == policy.Courier {
+			res.out, res.wake = r.deliver()
+		} else {
+			res.out, res.answer = r.handle()
+		}
 	}()
 	limit := time.NewTimer(WorkLimit)
 	defer limit.Stop()
@@ -137,6 +148,11 @@ func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
 			if len(res.answer) > 0 {
 				if _, err := h.Stdout.Write(res.answer); err != nil {
 					res.out.Err = err
+				}
+			}
+			if res.wake != "" {
+				if _, err := io.WriteString(h.Stderr, res.wake); err == nil {
+					return wakeCode, res.out
 				}
 			}
 			return 0, res.out
@@ -180,6 +196,23 @@ func (r *run) closeLog() {
 	if r.closelog != nil {
 		r.closelog()
 	}
+}
+
+// wakeCode is the exit code by which an asyncRewake hook wakes the coordinator
+// (docs/client.md: asyncRewake). Nothing else ever exits with it.
+const wakeCode = 2
+
+// deliver runs the courier; its result is the message for the coordinator, or "".
+func (r *run) deliver() (Outcome, string) {
+	dir, err := state.Find(r.h.Env)
+	if err != nil {
+		return Outcome{Event: r.e, Err: err}, ""
+	}
+	r.dir = dir
+	if !r.courierOn() {
+		return Outcome{Event: r.e}, ""
+	}
+	return r.courier()
 }
 
 func (r *run) handle() (Outcome, []byte) {

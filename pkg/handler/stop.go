@@ -43,6 +43,17 @@ func (r *run) stop() (Outcome, []byte) {
 	out.Owners = found.Owners
 	err := r.decide(&out, facts, found)
 	out.Err = errors.Join(out.Err, err)
+	if r.holdsFor(out.Decision) && err == nil {
+		return r.hold(out, found)
+	}
+	return r.answer(out)
+}
+
+// holdsFor tells whether a stop that would be blocked is held first.
+func (r *run) holdsFor(d gate.Decision) bool { return d.Block && r.p.Hold > 0 && !r.p.Observe }
+
+// answer logs the outcome and makes the answer of it.
+func (r *run) answer(out Outcome) (Outcome, []byte) {
 	r.logStop(out)
 	if !out.Decision.Block || r.p.Observe {
 		return out, nil
@@ -56,10 +67,7 @@ func (r *run) stop() (Outcome, []byte) {
 // file, a transcript, an entry in background_tasks or any record. It fires under
 // the session's own agent name (docs/client.md: ephemeral events).
 func (r *run) traceless() bool {
-	path := r.e.AgentTranscript
-	if path == "" {
-		path = transcript.AgentPath(transcript.AgentsDir(r.e.TranscriptPath), r.e.AgentID)
-	}
+	path := r.agentTranscript()
 	if r.e.Lists(r.e.AgentID) || path != "" && (r.h.Files.Regular(transcript.MetaPath(path)) || r.h.Files.Regular(path)) {
 		return false
 	}
@@ -72,17 +80,30 @@ func (r *run) traceless() bool {
 	return err == nil && !snap.Knows(r.e.AgentID)
 }
 
+// agentTranscript is the stopping agent's transcript.
+func (r *run) agentTranscript() string {
+	if r.e.AgentTranscript != "" {
+		return r.e.AgentTranscript
+	}
+	return transcript.AgentPath(transcript.AgentsDir(r.e.TranscriptPath), r.e.AgentID)
+}
+
+// ids are what this event asks the ledger about.
+func (r *run) ids() []string {
+	ids := []string{r.e.AgentID}
+	for _, t := range r.e.Tasks {
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
 // attribute reads the ledger into a snapshot and, with the store closed again,
 // the transcripts. A ledger that cannot be read is an empty one here; what that
 // means for the verdict is found out when it is written.
 func (r *run) attribute() attribute.Result {
 	ctx, cancel := r.until(readLimit)
 	defer cancel()
-	ids := []string{r.e.AgentID}
-	for _, t := range r.e.Tasks {
-		ids = append(ids, t.ID)
-	}
-	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, ids)
+	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, r.ids())
 	if err != nil {
 		r.logger().Warn().Err(err).Msg("read the store")
 	}
@@ -100,7 +121,7 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 		f.Store = true
 		fresh = tx.Session.LastEventAt.IsZero()
 		f.StoreRenewed = !tx.Session.Renewed.IsZero()
-		sum := hex.EncodeToString(r.e.Sum[:])
+		sum := agentSum(r.e)
 		agent, _ := tx.Agent(r.e.AgentID)
 		apart := r.began.Sub(agent.LastSumAt).Abs()
 		f.Duplicate = agent.LastSum == sum && apart < duplicateWithin
@@ -125,12 +146,20 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 				f.Unowned++
 				unowned = append(unowned, t.ID)
 			case l.Owner == r.e.AgentID && r.e.AgentID != "":
+				if !l.Ignored && r.p.Ignored(t.Command) {
+					l.Ignored = true
+					tx.Merge(ledger.Learned{Launches: []transcript.Launch{l}})
+				}
 				f.Own = append(f.Own, r.ownTask(t, l, tx))
 			}
 		}
 		d := gate.Decide(f, gate.Policy{Blocks: r.p.Blocks})
 		out.Facts, out.Decision = f, d
 		if d.Code == gate.Duplicate {
+			return nil
+		}
+		if r.holdsFor(d) {
+			r.claim(tx, d)
 			return nil
 		}
 		stop := r.recordStop(tx, f, d, sum)
@@ -150,6 +179,9 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 	return nil
 }
 
+// agentSum is the payload's hash as the agent's record keeps it.
+func agentSum(e event.Event) string { return hex.EncodeToString(e.Sum[:]) }
+
 func (r *run) ownTask(t event.Task, l transcript.Launch, tx *ledger.Tx) gate.Task {
 	own := gate.Task{
 		ID:         t.ID,
@@ -157,7 +189,8 @@ func (r *run) ownTask(t event.Task, l transcript.Launch, tx *ledger.Tx) gate.Tas
 		Output:     l.Output,
 		Charged:    tx.Charged(t.ID),
 		Persistent: l.Persistent,
-		Excused:    tx.Released(t.ID),
+		Excused:    l.Ignored || tx.Released(t.ID),
+		Since:      l.At,
 	}
 	if !l.At.IsZero() {
 		own.Running = max(0, r.began.Sub(l.At))
@@ -226,5 +259,5 @@ func (r *run) logStop(out Outcome) {
 	}
 	entry.Str("verdict", verdict).Str("code", string(out.Decision.Code)).
 		Strs("own", own).Int("listed", len(r.e.Tasks)).Int("unowned", out.Facts.Unowned).
-		Dur("ms", r.h.Clock.Now().Sub(r.began)).Send()
+		Dur("ms", r.h.Clock.Now().Sub(r.began)).Dur("held", out.Held).Send()
 }

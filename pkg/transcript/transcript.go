@@ -72,6 +72,8 @@ type Launch struct {
 	// Resumed marks an agent that was woken by a message, not launched: weaker
 	// than any launch of it.
 	Resumed bool `json:"resumed,omitempty"`
+	// Ignored marks a command that the policy does not wait for.
+	Ignored bool `json:"ignored,omitempty"`
 	// File and Line say where it was seen: the transcript's path and the byte
 	// offset of the line. "" for a PostToolUse event.
 	File string `json:"file,omitempty"`
@@ -115,6 +117,7 @@ func Join(a, b Launch) Launch {
 		a.File, a.Line = b.File, b.Line
 	}
 	a.Persistent = a.Persistent || b.Persistent
+	a.Ignored = a.Ignored || b.Ignored
 	return a
 }
 

@@ -86,6 +86,10 @@ type Wait struct {
 	From transcript.Cursor
 	// Tasks are what is waited for.
 	Tasks []Task
+	// Known are ends that were told before From.
+	Known []transcript.End
+	// Since is from when messages count.
+	Since time.Time
 	// Until is the deadline.
 	Until time.Time
 	// Any ends the wait with the first task that ends.
@@ -104,9 +108,7 @@ type Wait struct {
 	delivered map[string]bool
 	outputs   map[string]*outputFile
 	agents    map[string]*childAgent
-	began     time.Time
 	messaged  bool
-	scanned   bool
 }
 
 // Result is how a wait ended.
@@ -128,7 +130,9 @@ func (w *Wait) Run(ctx context.Context) Result {
 	w.delivered = map[string]bool{}
 	w.outputs = map[string]*outputFile{}
 	w.agents = map[string]*childAgent{}
-	w.began = w.Clock.Now()
+	for _, e := range w.Known {
+		w.ends[e.Task] = e
+	}
 	res := Result{Cursor: transcript.Step{From: w.From, To: w.From}}
 	for {
 		now := w.Clock.Now()
@@ -186,7 +190,7 @@ func (w *Wait) follow(ctx context.Context, res *Result) {
 	}
 	for _, m := range b.Messages {
 		// What was read first may be old: only what was sent since counts.
-		if w.Message != nil && !m.At.Before(w.began) && w.Message(m) {
+		if w.Message != nil && !m.At.Before(w.Since) && w.Message(m) {
 			w.messaged = true
 		}
 	}

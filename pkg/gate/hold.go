@@ -1,0 +1,77 @@
+package gate
+
+import "time"
+
+// The codes of a stop that was held.
+const (
+	TaskEnded    Code = "task-ended"    // all own tasks ended in the hold: block with the outcomes
+	HoldOver     Code = "hold-over"     // the hold's time is over: block
+	MessageWaits Code = "message-waits" // a message waits for the agent: block
+	TasksStopped Code = "tasks-stopped" // the own tasks were stopped: nothing to wait for
+	SessionOver  Code = "session-over"  // the session or its client is gone
+)
+
+// Ending is how a task of a held stop ended.
+type Ending struct {
+	// Killed tells that somebody ended it; Exited that it has an exit code.
+	Killed, Exited bool
+	ExitCode       int
+	// After is how long it ran; 0 where that is unknown.
+	After time.Duration
+	// Size is its output's length in bytes, -1 where there is none.
+	Size int64
+}
+
+// HoldFacts are what a held stop is answered from.
+type HoldFacts struct {
+	// Disabled, SessionOver and Released tell what happened meanwhile: the off
+	// switch, the end of the session or client, all tasks excused by a person.
+	Disabled, SessionOver, Released bool
+	// Message tells that the coordinator sent the agent a message.
+	Message bool
+	// Tasks are the tasks held for; those that ended have an Ending.
+	Tasks []Task
+	// Last is the Last of the decision that began the hold.
+	Last bool
+}
+
+// holdRules, the first that answers wins. A held stop that none answers is
+// blocked because its time is over.
+var holdRules = []struct {
+	code    Code
+	block   bool
+	answers func(HoldFacts) bool
+}{
+	{Disabled, false, func(f HoldFacts) bool { return f.Disabled }},
+	{SessionOver, false, func(f HoldFacts) bool { return f.SessionOver }},
+	{Excused, false, func(f HoldFacts) bool { return f.Released }},
+	{TasksStopped, false, func(f HoldFacts) bool {
+		return all(f.Tasks, func(t Task) bool { return t.Ending != nil && t.Ending.Killed })
+	}},
+	{TaskEnded, true, func(f HoldFacts) bool { return all(f.Tasks, func(t Task) bool { return t.Ending != nil }) }},
+	{MessageWaits, true, func(f HoldFacts) bool { return f.Message }},
+}
+
+// AfterHold answers a stop that was held.
+func AfterHold(f HoldFacts) Decision {
+	d := Decision{Block: true, Code: HoldOver, Tasks: f.Tasks, Last: f.Last}
+	for _, r := range holdRules {
+		if r.answers(f) {
+			d.Code, d.Block = r.code, r.block
+			break
+		}
+	}
+	if !d.Block {
+		d.Tasks = nil
+	}
+	return d
+}
+
+func all(tasks []Task, is func(Task) bool) bool {
+	for _, t := range tasks {
+		if !is(t) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,192 @@
+package handler
+
+import (
+	"context"
+	"time"
+
+	"stopgate/pkg/attribute"
+	"stopgate/pkg/event"
+	"stopgate/pkg/gate"
+	"stopgate/pkg/ledger"
+	"stopgate/pkg/policy"
+	"stopgate/pkg/state"
+	"stopgate/pkg/transcript"
+	"stopgate/pkg/wait"
+)
+
+// The courier's pauses.
+const (
+	// courierStart lets the agent's files and records come to be, so that it can
+	// be told from an ephemeral event.
+	courierStart = time.Second
+	// courierCatchUp bounds the wait for the agent's last message on disk.
+	courierCatchUp = 3 * time.Second
+	// courierEnd gives the client time to wake the agent itself.
+	courierEnd = 5 * time.Second
+)
+
+// courier waits beside the gate for a stopped agent's own tasks. Where these
+// ended and nobody was told, it wakes the coordinator with one message, by exit
+// code 2 (docs/client.md: asyncRewake). In every other case it is silent.
+func (r *run) courier() (Outcome, string) {
+	out := Outcome{Event: r.e, Handled: true}
+	e := r.e
+	if e.SessionID == "" || e.AgentID == "" || !e.RegistryGiven || len(e.Candidates()) == 0 {
+		return out, ""
+	}
+	ctx := context.Background()
+	live := r.liveness()
+	r.phases <- false
+	r.h.Clock.Sleep(ctx, courierStart)
+	r.phases <- true
+	if live.cancelled() != "" || r.traceless() {
+		return out, ""
+	}
+	tasks, found := r.courierTasks(&out)
+	if len(tasks) == 0 || out.Err != nil {
+		return out, ""
+	}
+	r.phases <- false
+	spot, acted := r.lastSpot(ctx)
+	watch := r.watch(tasks, found)
+	watch.Until, watch.Message = r.began.Add(r.p.For), nil
+	watch.Cancelled = live.cancelled
+	var result wait.Result
+	if !acted {
+		result = watch.Run(ctx)
+	}
+	if result.Why == wait.AllEnded || result.Why == wait.Deadline {
+		r.h.Clock.Sleep(ctx, courierEnd)
+	}
+	r.phases <- true
+	if acted || result.Why != wait.AllEnded && result.Why != wait.Deadline || live.cancelled() != "" || r.actedSince(live, spot) {
+		return out, ""
+	}
+	told := r.undelivered(ctx, tasks, result)
+	if len(told) == 0 {
+		return out, ""
+	}
+	mine, err := r.claimWake(told)
+	if err != nil || len(mine) == 0 {
+		out.Err = err
+		return out, ""
+	}
+	who := gate.Addressee{ID: e.AgentID, Name: r.name()}
+	r.logger().Info().Str("code", "courier").Int("tasks", len(mine)).Send()
+	return out, gate.Wake(who, mine)
+}
+
+// courierTasks are the agent's own unfinished tasks, by the rules of the gate,
+// from a decision that spends and records nothing.
+func (r *run) courierTasks(out *Outcome) ([]gate.Task, attribute.Result) {
+	found := r.attribute()
+	var tasks []gate.Task
+	ctx, cancel := r.until(storeLimit)
+	defer cancel()
+	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, r.ids())
+	if err != nil || !snap.Exists {
+		out.Err = err
+		return nil, found // without a ledger nobody could tell that it was told once
+	}
+	for _, t := range r.e.Candidates() {
+		l, owned := found.Owners[t.ID]
+		if have, ok := snap.Launches[t.ID]; ok {
+			l, owned = have, true
+			if f, ok := found.Owners[t.ID]; ok {
+				l = transcript.Join(have, f)
+			}
+		}
+		if owned && l.Owner == r.e.AgentID && !l.Persistent && !l.Ignored && !snap.Released[t.ID] && !r.p.Ignored(t.Command) {
+			tasks = append(tasks, gate.Task{ID: t.ID, Kind: t.Type, Output: l.Output, Since: l.At})
+		}
+	}
+	return tasks, found
+}
+
+// lastSpot is where the agent's last message stands in its transcript; acted is
+// true when the agent has gone on already.
+func (r *run) lastSpot(ctx context.Context) (offset int64, acted bool) {
+	path := r.agentTranscript()
+	for began := r.h.Clock.Now(); ; r.h.Clock.Sleep(ctx, wait.Step) {
+		if at, lines, found := transcript.Beyond(r.h.Files, path, r.e.LastMessage); found && r.e.LastMessageGiven {
+			return at, lines > 0
+		}
+		if r.h.Clock.Now().Sub(began) >= courierCatchUp || !r.e.LastMessageGiven {
+			// It never came: what is there now is where to count from.
+			_, _, end := transcript.Activity(r.h.Files, path, 0)
+			return end, false
+		}
+	}
+}
+
+// actedSince tells whether the agent did anything after the stop.
+func (r *run) actedSince(live *liveness, spot int64) bool {
+	live.refresh()
+	agent := live.snap.Agents[r.e.AgentID]
+	newer := func(t time.Time) bool { return t.After(r.began.Add(courierStart)) }
+	if newer(agent.Started) || newer(agent.Stopped) && agent.LastSum != agentSum(r.e) {
+		return true
+	}
+	for _, h := range live.snap.Holds {
+		if h.AgentID == r.e.AgentID && r.h.Alive(h.PID) && r.h.Clock.Now().Before(h.Until) {
+			return true
+		}
+	}
+	lines, _, _ := transcript.Activity(r.h.Files, r.agentTranscript(), spot)
+	return lines > 0
+}
+
+// undelivered are the tasks that ended by themselves and of which nobody heard:
+// neither the agent nor the coordinator.
+func (r *run) undelivered(ctx context.Context, tasks []gate.Task, result wait.Result) []gate.Task {
+	heard := map[string]bool{}
+	note := func(b transcript.Batch, err error) {
+		for _, d := range b.Deliveries {
+			heard[d.Task] = true
+		}
+	}
+	note(transcript.Batch{Deliveries: result.Deliveries}, nil)
+	note(transcript.Scan(ctx, r.h.Files, transcript.Source{Path: r.e.TranscriptPath, Owner: transcript.Main}, result.Cursor.To))
+	note(transcript.Scan(ctx, r.h.Files, transcript.Source{Path: r.agentTranscript(), Owner: r.e.AgentID}, transcript.Cursor{}))
+	var out []gate.Task
+	for _, t := range tasksAfter(tasks, result.Outcomes, r.h.Clock.Now()) {
+		if t.Ending != nil && !t.Ending.Killed && !heard[t.ID] {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// claimWake claims the tasks nobody told of yet; the first courier has them.
+func (r *run) claimWake(tasks []gate.Task) (mine []gate.Task, err error) {
+	ctx, cancel := r.until(storeLimit)
+	defer cancel()
+	now := r.h.Clock.Now()
+	err = ledger.Update(ctx, r.dir, r.e.SessionID, now, func(tx *ledger.Tx) error {
+		mine = mine[:0]
+		for _, t := range tasks {
+			if _, told := tx.Courier(t.ID); told {
+				continue
+			}
+			tx.PutCourier(ledger.Courier{Task: t.ID, AgentID: r.e.AgentID, At: now})
+			mine = append(mine, t)
+		}
+		return nil
+	})
+	return mine, err
+}
+
+// name is what messages to the agent are addressed to, besides its id.
+func (r *run) name() string {
+	meta, err := transcript.ReadMeta(r.h.Files, r.agentTranscript())
+	if err != nil {
+		return ""
+	}
+	return meta.Name
+}
+
+// courierOn tells whether this event is one for a courier.
+func (r *run) courierOn() bool {
+	return r.p.Mode == policy.Courier && r.e.Name == event.SubagentStop &&
+		!state.Off(r.h.Env, r.dir, r.e.SessionID, r.began)
+}

@@ -1,0 +1,49 @@
+package policy
+
+import (
+	"regexp"
+	"testing"
+)
+
+func TestCommandsThatAreNotMeantToEndAreIgnored(t *testing.T) {
+	for _, command := range []string{
+		"npm run dev", "cd web && npm run dev", "cd web; PORT=3000 npm start", "pnpm dev --port 4000",
+		"npx vite", "npx vite --host 0.0.0.0", "next dev", "python3 -m http.server 8000",
+		"python manage.py runserver", "uvicorn app:app --reload", "flask --app x run",
+		"tail -f /var/log/syslog", "tail -n 5 -F app.log | grep ERROR", "journalctl -u x -f",
+		"kubectl logs -f pod/x", "docker compose logs -f web", "kubectl port-forward svc/x 8080:80",
+		"ssh -N -L 1:localhost:2 host", "ngrok http 80", "docker compose up", "docker-compose up --build web",
+		"watch -n 1 date", "tsc --watch", "npx tsc -w", "cargo watch -x test", "nodemon server.js",
+		"nohup redis-server &", "(npm run dev)", "npm run dev > log 2>&1 &", "npm run dev 2>&1 | tee dev.log",
+		"exec rails server", "hugo server -D", "php -S localhost:8000", "adb logcat", "sleep infinity",
+		"  : stopgate-ignore; make everything", "bash -c 'x'; tail -f y",
+	} {
+		if !(Policy{}).Ignored(command) {
+			t.Errorf("is waited for: %s", command)
+		}
+	}
+}
+
+func TestCommandsThatEndAreWaitedFor(t *testing.T) {
+	for _, command := range []string{
+		"", "npm run build", "npm test", "npm run dev-build", "make", "cargo build", "go test ./...",
+		"vite build", "next build", "sleep 45; echo DONE", "python3 -c 'import time;time.sleep(9)'",
+		"tail -n 100 build.log", "kubectl logs pod/x --tail 50", "docker compose up -d", "docker build .",
+		"timeout 60 npm run dev", "npm run dev & sleep 5; curl localhost:3000; kill %1",
+		"docker compose up --abort-on-container-exit", "kubectl apply -f x.yaml", "jest --watchAll=false",
+		"echo 'npm run dev'", "grep -r 'tail -f' .", "ssh host make", "vitest run", "vitest",
+		"git log --follow x", "terraform apply -auto-approve", "watchman version", "npx playwright test",
+		"echo : stopgate-ignore; make",
+	} {
+		if (Policy{}).Ignored(command) {
+			t.Errorf("is ignored: %s", command)
+		}
+	}
+}
+
+func TestTheUsersPatternsMatchAnywhere(t *testing.T) {
+	p := Policy{Ignore: []*regexp.Regexp{regexp.MustCompile(`my-daemon\b`)}}
+	if !p.Ignored("cd x && ./my-daemon --port 1; true") || p.Ignored("make") {
+		t.Error("a pattern of the user decides wrongly")
+	}
+}
