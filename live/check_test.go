@@ -297,6 +297,10 @@ func (w *world) checkTold(who, reason string, after time.Time) {
 
 // checkStatus asks hookctl about the session.
 func (w *world) checkStatus() {
+	if under.NoHookctl != "" {
+		w.t.Errorf("hookctl status: %s", under.NoHookctl)
+		return
+	}
 	var session string
 	for _, h := range w.record.All() {
 		if h.Session != "" {

@@ -33,7 +33,8 @@ type prepared struct {
 	Clients []clientUnderTest
 	Hook    string
 	Hookctl string
-	NoHook  string // why there is none
+	// Why one of them could not be built.
+	NoHook, NoHookctl string
 }
 
 type clientUnderTest struct{ Version, Bin string }
@@ -115,12 +116,11 @@ func prepare(dir string) (prepared, error) {
 		}
 		p.Clients = append(p.Clients, clientUnderTest{version, bin})
 	}
-	for _, name := range []string{"hook", "hookctl"} {
-		bin := filepath.Join(dir, name)
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", bin, "stopgate/cmd/"+name)
+	for name, why := range map[string]*string{"hook": &p.NoHook, "hookctl": &p.NoHookctl} {
+		cmd := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, name), "stopgate/cmd/"+name)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			p.NoHook = fmt.Sprintf("cmd/%s does not build: %v: %.300s", name, err, out)
+			*why = fmt.Sprintf("cmd/%s does not build: %v: %.300s", name, err, out)
 		}
 	}
 	p.Hook, p.Hookctl = filepath.Join(dir, "hook"), filepath.Join(dir, "hookctl")

@@ -160,6 +160,18 @@ func (w *world) over() bool {
 	}
 }
 
+// waitOr waits for a condition and, if it does not come true, says so and goes
+// on.
+func (w *world) waitOr(what string, limit time.Duration, cond func() bool, otherwise func()) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.ctx, limit)
+	defer cancel()
+	if w.server.Wait(ctx, cond) != nil {
+		w.t.Logf("never happened: %s", what)
+		otherwise()
+	}
+}
+
 // busy tells whether an answer that calls a tool still waits for its result.
 func (w *world) busy() bool {
 	last := map[string]model.Asked{}
@@ -231,6 +243,36 @@ func (w *world) released(label string) bool {
 func (w *world) finished(label string) bool {
 	_, err := os.Stat(w.path(label, "done"))
 	return err == nil
+}
+
+// noticed waits until the client has seen the end of every task that came to
+// its own end: the coordinator's transcript then holds a notification, whoever
+// launched it (FACTS 5). Whom the client tells, it tells right after.
+func (w *world) noticed() {
+	w.t.Helper()
+	var missing []string
+	w.waitOr("the client notices the end of its tasks", 20*time.Second, func() bool {
+		main := w.mainTranscript()
+		missing = nil
+		for _, k := range w.shells() {
+			ended := w.finished(k.Label)
+			if !ended && w.released(k.Label) && w.alive(k.Label) || ended && !strings.Contains(main, "<task-id>"+k.ID+"</task-id>") {
+				missing = append(missing, k.Label)
+			}
+		}
+		return missing == nil || w.over()
+	}, func() { w.t.Errorf("no notification in the coordinator's transcript for %v", missing) })
+}
+
+// mainTranscript is the text of the coordinator's transcript.
+func (w *world) mainTranscript() string {
+	files, _ := filepath.Glob(filepath.Join(w.home, ".claude", "projects", "*", "*.jsonl"))
+	var b strings.Builder
+	for _, f := range files {
+		data, _ := os.ReadFile(f)
+		b.Write(data)
+	}
+	return b.String()
 }
 
 // alive tells whether the task called label has a process.

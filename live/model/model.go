@@ -27,7 +27,8 @@ const Marker = "@@SCRIPT"
 // Prompt is the marker line for a script, to be used as an agent's prompt.
 func Prompt(script string) string { return Marker + " " + script + "\ngo" }
 
-var markerLine = regexp.MustCompile(Marker + ` ([\w-]+)`)
+// A marker in quotes is only the client talking about an agent.
+var markerLine = regexp.MustCompile(`(?:^|\s)` + Marker + ` ([\w-]+)`)
 
 // Sentences of the client by which a script tells what it was told.
 const (
