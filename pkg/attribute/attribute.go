@@ -103,16 +103,25 @@ func (s *search) find(ctx context.Context, clock host.Clock, e event.Event) time
 	if s.missing() {
 		s.others(ctx, e, own.Path)
 	}
-	if !s.waitable() || transcript.CaughtUp(s.files, own.Path, e.LastMessage) && e.LastMessageGiven {
+	if !s.waitable() || s.settled(ctx, own, e) {
 		return 0
 	}
 	start := clock.Now()
 	for s.waitable() && clock.Now().Sub(start) < Settle && clock.Sleep(ctx, settleStep) {
-		if s.scan(ctx, own) && transcript.CaughtUp(s.files, own.Path, e.LastMessage) {
+		if s.settled(ctx, own, e) {
 			break
 		}
 	}
 	return clock.Now().Sub(start)
+}
+
+// settled reads what the own transcript gained and tells whether that is all
+// there will be. It looks for the last message before it reads, so that nothing
+// which stands before that message can be missed.
+func (s *search) settled(ctx context.Context, own transcript.Source, e event.Event) bool {
+	caughtUp := e.LastMessageGiven && transcript.CaughtUp(s.files, own.Path, e.LastMessage)
+	s.scan(ctx, own)
+	return caughtUp
 }
 
 // missing tells whether a listed task has no owner, or only one that a command's
@@ -139,10 +148,10 @@ func (s *search) lacksOutput(agentID string) bool {
 	})
 }
 
-// scan reads what a transcript gained and tells whether that was anything.
-func (s *search) scan(ctx context.Context, src transcript.Source) bool {
+// scan reads what a transcript gained.
+func (s *search) scan(ctx context.Context, src transcript.Source) {
 	if src.Path == "" {
-		return false
+		return
 	}
 	from, read := s.cursors[src.Path]
 	if !read {
@@ -150,7 +159,7 @@ func (s *search) scan(ctx context.Context, src transcript.Source) bool {
 	}
 	batch, err := transcript.Scan(ctx, s.files, src, from)
 	if err != nil {
-		return false // a missing transcript attributes nothing
+		return // a missing transcript attributes nothing
 	}
 	s.cut = s.cut || batch.Cut
 	s.cursors[src.Path] = batch.Cursor
@@ -167,7 +176,6 @@ func (s *search) scan(ctx context.Context, src transcript.Source) bool {
 	for _, l := range batch.Launches {
 		s.add(l)
 	}
-	return batch.Read > 0
 }
 
 func (s *search) add(l transcript.Launch) {

@@ -152,6 +152,8 @@ type Snapshot struct {
 	Cursors  map[string]transcript.Cursor
 	Launches map[string]transcript.Launch
 	Ends     map[string]End
+	// Heard are deliveries of ends that are not known yet themselves.
+	Heard map[string]transcript.Delivery
 	// Charged counts the blocks spent per task.
 	Charged map[string]int
 	// Released are the tasks that a person excused.

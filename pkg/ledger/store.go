@@ -30,20 +30,35 @@ const openTimeout = 250 * time.Millisecond
 const asideEvery = time.Hour
 
 // guarded runs f and turns a panic into an error, and so a fault in the memory
-// map of a file that was cut short (docs/reliability.md).
-func guarded(f func() error) (err error) {
+// map of a file that was cut short (docs/reliability.md). The files that f opened
+// by way of the opener are closed then: a panic leaves the store open, and its
+// lock would keep this very process from setting the store aside.
+func guarded(f func(opener) error) (err error) {
+	var files []*os.File
 	old := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(old)
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %v", ErrBroken, p)
+			for _, file := range files {
+				_ = file.Close()
+			}
 		}
 	}()
-	return f()
+	return f(func(name string, flags int, mode os.FileMode) (*os.File, error) {
+		file, err := os.OpenFile(name, flags, mode)
+		if err == nil {
+			files = append(files, file)
+		}
+		return file, err
+	})
 }
 
-func open(path string, readOnly bool) (*bolt.DB, error) {
+type opener func(name string, flags int, mode os.FileMode) (*os.File, error)
+
+func open(path string, readOnly bool, opener opener) (*bolt.DB, error) {
 	return bolt.Open(path, 0o600, &bolt.Options{
+		OpenFile: opener,
 		Timeout:  openTimeout,
 		ReadOnly: readOnly,
 		// The store is a cache against kill -9: the page cache survives that, and
@@ -133,8 +148,8 @@ func busy(err error) error {
 
 func readStore(path string, ids []string) (Snapshot, error) {
 	var snap Snapshot
-	err := guarded(func() error {
-		db, err := open(path, true)
+	err := guarded(func(opener opener) error {
+		db, err := open(path, true, opener)
 		if err != nil {
 			return err
 		}
@@ -175,7 +190,7 @@ func Update(ctx context.Context, dir state.Dir, sessionID string, now time.Time,
 	if !errors.Is(err, ErrBroken) {
 		return err
 	}
-	if last := state.LastAside(path); !last.IsZero() && now.Sub(last) < asideEvery {
+	if last := state.LastAside(path); !last.IsZero() && now.Sub(last).Abs() < asideEvery {
 		return fmt.Errorf("%w: %w", ErrAsideAgain, err)
 	}
 	if renameErr := os.Rename(path, state.AsideName(path, now)); renameErr != nil {
@@ -191,8 +206,8 @@ type changeError struct{ error }
 func (c changeError) Unwrap() error { return c.error }
 
 func updateStore(path, sessionID string, now, renewed time.Time, change func(*Tx) error) error {
-	err := guarded(func() error {
-		db, err := open(path, false)
+	err := guarded(func(opener opener) error {
+		db, err := open(path, false, opener)
 		if err != nil {
 			return err
 		}

@@ -77,6 +77,8 @@ func begin(tx *bolt.Tx, sessionID string, now, renewed time.Time) (*Tx, error) {
 
 func (t *Tx) finish() error {
 	if t.err == nil {
+		t.Session.Listed = slices.DeleteFunc(t.Session.Listed, func(l Listed) bool { return !storable(l.ID) })
+		t.Session.Listed = t.Session.Listed[:min(len(t.Session.Listed), maxRows)]
 		t.put(bucketMeta, keySession, t.Session)
 	}
 	return t.err
@@ -196,7 +198,7 @@ func (t *Tx) Merge(l Learned) {
 		if have.At.After(end.At) {
 			continue
 		}
-		if !have.At.Equal(end.At) {
+		if have.Delivered.Before(end.At) {
 			// A later end of the same task is told anew.
 			have.Delivered, have.DeliveredTo = time.Time{}, ""
 		}
@@ -205,10 +207,13 @@ func (t *Tx) Merge(l Learned) {
 		t.put(bucketEnds, []byte(end.Task), have)
 	}
 	for _, d := range l.Deliveries {
-		have, ok := get[End](t.tx, bucketEnds, d.Task)
-		if !storable(d.Task) || !ok {
+		if !storable(d.Task) {
 			continue
 		}
+		// The owner's transcript can tell of the delivery before the
+		// coordinator's, which tells of the end, has been read so far.
+		have, _ := get[End](t.tx, bucketEnds, d.Task)
+		have.Task = d.Task
 		if d.At.Before(have.At) || !have.Delivered.IsZero() && (have.DeliveredTo != "" || d.To == "") {
 			continue
 		}
@@ -216,6 +221,7 @@ func (t *Tx) Merge(l Learned) {
 		if d.At.IsZero() {
 			have.Delivered = t.now
 		}
+		t.bound(bucketEnds, d.Task)
 		t.put(bucketEnds, []byte(d.Task), have)
 	}
 	for path, step := range l.Cursors {
@@ -286,8 +292,23 @@ func (t *Tx) Release(task string) {
 	}
 }
 
+// maxListed bounds the tasks that one row names: a store holds many stops.
+const maxListed = 200
+
+// shorten leaves out what is too long for a row.
+func shorten(ids []string) []string {
+	var out []string
+	for _, id := range ids {
+		if storable(id) && len(out) < maxListed {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
 // AddStop records a stop and gives it its number.
 func (t *Tx) AddStop(s Stop) uint64 {
+	s.Own, s.Listed, s.Unowned, s.Ended = shorten(s.Own), shorten(s.Listed), shorten(s.Unowned), shorten(s.Ended)
 	b := t.bucket(bucketStops)
 	if t.err != nil {
 		return 0
@@ -336,7 +357,13 @@ func (t *Tx) PutCourier(c Courier) {
 }
 
 // EndOf reads what is known of a task's end.
-func (t *Tx) EndOf(task string) (End, bool) { return get[End](t.tx, bucketEnds, task) }
+func (t *Tx) EndOf(task string) (End, bool) {
+	end, ok := get[End](t.tx, bucketEnds, task)
+	if !ok || end.Status == "" {
+		return End{}, false // only a delivery was seen
+	}
+	return end, true
+}
 
 // bound makes room for a new row. The bucket's sequence counts its rows; a full
 // bucket loses its oldest quarter.
@@ -388,7 +415,13 @@ func load(tx *bolt.Tx, ids []string) Snapshot {
 	s.Agents = rows[Agent](tx, bucketAgents, ids)
 	s.Cursors = rows[transcript.Cursor](tx, bucketCursors, nil)
 	s.Launches = rows[transcript.Launch](tx, bucketLaunches, ids)
-	s.Ends = rows[End](tx, bucketEnds, ids)
+	s.Ends, s.Heard = rows[End](tx, bucketEnds, ids), map[string]transcript.Delivery{}
+	for task, end := range s.Ends {
+		if end.Status == "" {
+			s.Heard[task] = transcript.Delivery{Task: task, To: end.DeliveredTo, At: end.Delivered}
+			delete(s.Ends, task)
+		}
+	}
 	s.Charged = map[string]int{}
 	for task, c := range rows[charge](tx, bucketCharges, ids) {
 		s.Charged[task] = c.Blocks

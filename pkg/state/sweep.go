@@ -1,8 +1,10 @@
 package state
 
 import (
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -16,7 +18,7 @@ func Keep(env func(string) string) time.Duration {
 	text := env(EnvKeep)
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if d, err := time.ParseDuration(days + "h"); err == nil && d > 0 {
-			return d * 24
+			return min(d, math.MaxInt64/24) * 24
 		}
 	}
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
@@ -63,6 +65,10 @@ func (d Dir) Sweep(now time.Time, keep time.Duration) int {
 		if !ok {
 			continue
 		}
+		if usedSince(paths, now, keep) {
+			lock.Release() // somebody came back between the look and the lock
+			continue
+		}
 		for _, p := range append(paths, lockPath) {
 			if os.RemoveAll(p) == nil {
 				removed++
@@ -72,6 +78,13 @@ func (d Dir) Sweep(now time.Time, keep time.Duration) int {
 	}
 	d.sweepSwitches(now)
 	return removed
+}
+
+func usedSince(paths []string, now time.Time, keep time.Duration) bool {
+	return slices.ContainsFunc(paths, func(p string) bool {
+		info, err := os.Stat(p)
+		return err == nil && now.Sub(info.ModTime()) < keep
+	})
 }
 
 // sweepSwitches removes off switches whose time is over.

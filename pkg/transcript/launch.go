@@ -77,6 +77,7 @@ var askingSince = [3]int{2, 1, 210}
 
 const (
 	outputMarker = "Output is being written to: "
+	agentMarker  = "output_file: " // in an agent's launch text
 	outputEnding = ".output"
 	persistent   = ", persistent"
 )
@@ -120,11 +121,19 @@ func fromText(call ToolUse, text, version string) (Launch, bool) {
 	return Launch{}, false
 }
 
-// FromResponse reads a launch from a tool's structured answer: the tool_response
-// of a PostToolUse event or the toolUseResult of a transcript line. Owner and At
-// are left to the caller.
+// FromResponse reads a launch from a tool's structured answer, the tool_response
+// of a PostToolUse event. Owner and At are left to the caller.
 func FromResponse(tool, toolUseID string, input, response gjson.Result, evidence Evidence) (Launch, bool) {
-	l := Launch{Kind: kindOf(tool), ToolUseID: toolUseID, Evidence: evidence}
+	return fromResponse(ToolUse{
+		ID:         toolUseID,
+		Name:       tool,
+		Asked:      input.Get("run_in_background").Type == gjson.True,
+		Persistent: input.Get("persistent").Type == gjson.True,
+	}, response, evidence)
+}
+
+func fromResponse(call ToolUse, response gjson.Result, evidence Evidence) (Launch, bool) {
+	l := Launch{Kind: kindOf(call.Name), ToolUseID: call.ID, Evidence: evidence}
 	if l.Kind == "" {
 		return l, false
 	}
@@ -134,12 +143,12 @@ func FromResponse(tool, toolUseID string, input, response gjson.Result, evidence
 			l.Task = keep(response.Get("backgroundTaskId"))
 		case "monitor":
 			l.Task = keep(response.Get("taskId"))
-			l.Persistent = response.Get("persistent").Type == gjson.True || input.Get("persistent").Type == gjson.True
+			l.Persistent = call.Persistent || response.Get("persistent").Type == gjson.True
 		case "workflow":
 			l.Task = keep(response.Get("taskId"))
 		case "subagent":
 			switch {
-			case tool == toolSendMessage:
+			case call.Name == toolSendMessage:
 				l.Task, l.Resumed = keep(response.Get("resumedAgentId")), true
 			case str(response.Get("status")) == "async_launched":
 				l.Task, l.Output = keep(response.Get("agentId")), keep(response.Get("outputFile"))
@@ -149,12 +158,21 @@ func FromResponse(tool, toolUseID string, input, response gjson.Result, evidence
 	if l.Task != "" {
 		return l, true
 	}
-	if l.Kind == "shell" || tool == toolSendMessage {
+	if l.Kind == "shell" || call.Name == toolSendMessage || tells(l.Kind, response) {
 		// A shell's answer holds what the command printed: never read as text.
 		return l, false
 	}
-	call := ToolUse{ID: toolUseID, Name: tool, Asked: input.Get("run_in_background").Type == gjson.True}
 	return fromText(call, firstText(response), "")
+}
+
+// tells tells whether a structured answer is of the form that names its task: if
+// it names none, none was launched, and its text is what a command printed or an
+// agent reported.
+func tells(kind string, response gjson.Result) bool {
+	if !response.IsObject() {
+		return false
+	}
+	return kind == "shell" || kind == "subagent" && response.Get("status").Type == gjson.String
 }
 
 // firstText is the text a tool result begins with: a string, the first text
@@ -209,6 +227,9 @@ func leadingID(s string) string {
 // hold spaces and full stops, so its end is the file name that the id gives.
 func outputPath(s, id string) string {
 	_, rest, found := strings.Cut(s, outputMarker)
+	if !found {
+		_, rest, found = strings.Cut(s, agentMarker)
+	}
 	if !found {
 		return ""
 	}

@@ -3,6 +3,7 @@ package transcript
 import (
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // How a task's end is told (docs/client.md: ends).
@@ -36,8 +37,8 @@ func notices(text string) []notice {
 		if !closed {
 			body = rest
 		}
-		n := notice{task: tag(body, "task-id"), status: tag(body, "status"), output: tag(body, "output-file")}
-		summary := tag(body, "summary")
+		fields, summary := split(body)
+		n := notice{task: word(tag(fields, "task-id")), status: word(tag(fields, "status")), output: path(tag(fields, "output-file"))}
 		n.parked = strings.Contains(summary, parkedMark)
 		if at := strings.LastIndex(summary, exitMark); at >= 0 {
 			digits := summary[at+len(exitMark):]
@@ -55,8 +56,30 @@ func notices(text string) []notice {
 	}
 }
 
-// tag is the content of the first <name>…</name>. What an agent reported stands
-// behind the fields in <result>, so it cannot take a field's place.
+// freeText are the elements that hold what a command printed or an agent said.
+// They stand behind the fields.
+var freeText = []string{"<event>", "<result>", "<note>"}
+
+// split takes the free text out of a notification, so that it cannot take a
+// field's place, and gives the part of the summary behind the quoted name of the
+// task.
+func split(body string) (fields, summary string) {
+	for _, mark := range freeText {
+		body, _, _ = strings.Cut(body, mark)
+	}
+	before, rest, found := strings.Cut(body, "<summary>")
+	if !found {
+		return body, ""
+	}
+	end := strings.LastIndex(rest, "</summary>")
+	if end < 0 {
+		return before, ""
+	}
+	summary = rest[:end]
+	return before + rest[end:], summary[strings.LastIndexByte(summary, '"')+1:]
+}
+
+// tag is the content of the first <name>…</name>.
 func tag(body, name string) string {
 	_, rest, found := strings.Cut(body, "<"+name+">")
 	if !found {
@@ -67,6 +90,28 @@ func tag(body, name string) string {
 		return ""
 	}
 	return strings.Clone(strings.TrimSpace(value))
+}
+
+// maxWord and maxPath bound what is kept of a notification, in bytes.
+const (
+	maxWord = 128
+	maxPath = 1024
+)
+
+// word is s if it is an id or a single word, else "": prose is not kept.
+func word(s string) string {
+	if len(s) > maxWord || leadingID(s) != s {
+		return ""
+	}
+	return s
+}
+
+// path is s if it can be a file's path, else "".
+func path(s string) string {
+	if len(s) > maxPath || !strings.ContainsAny(s, `/\`) || strings.ContainsFunc(s, unicode.IsControl) {
+		return ""
+	}
+	return s
 }
 
 // isNotice tells whether a text given to a model is a notification, and not

@@ -10,9 +10,11 @@ import (
 // record is one transcript line, in as far as it is looked at.
 type record struct {
 	kind, agentID, version, operation, reason string
-	sidechain                                 bool
-	at                                        time.Time
-	message, result, content, attachment      gjson.Result
+	// sidechain and coordinator tell isSidechain true from false; a line without
+	// it is neither.
+	sidechain, coordinator               bool
+	at                                   time.Time
+	message, result, content, attachment gjson.Result
 }
 
 func parseRecord(line string) record {
@@ -24,7 +26,7 @@ func parseRecord(line string) record {
 		case "agentId":
 			r.agentID = str(value)
 		case "isSidechain":
-			r.sidechain = value.Type == gjson.True
+			r.sidechain, r.coordinator = value.Type == gjson.True, value.Type == gjson.False
 		case "version":
 			r.version = str(value)
 		case "timestamp":
@@ -49,12 +51,16 @@ func parseRecord(line string) record {
 }
 
 // belongs tells whether a line of a transcript is its owner's own: an inherited
-// or foreign line names another agent (docs/client.md: forks).
+// or foreign line names another agent, or is marked as the coordinator's
+// (docs/client.md: forks).
 func (r record) belongs(owner string) bool {
-	if owner == Main {
+	switch {
+	case owner == Main:
 		return r.agentID == "" && !r.sidechain
+	case r.agentID == "":
+		return !r.coordinator
 	}
-	return r.agentID == "" || r.agentID == owner
+	return r.agentID == owner
 }
 
 // read takes one record into the batch.
@@ -132,18 +138,19 @@ func (b *Batch) results(r record, src Source, offset int64) {
 			continue
 		}
 		var l Launch
-		var found bool
+		var found, told bool
 		// The line has one toolUseResult: whose it is can be told only where the
-		// line answers one call.
+		// line answers one call. The text decides only where it is missing.
 		if len(answered) == 1 && r.result.Exists() {
-			l, found = FromResponse(call.Name, call.ID, gjson.Result{}, r.result, ToolUseResult)
+			l, found = fromResponse(call, r.result, ToolUseResult)
+			told = tells(kindOf(call.Name), r.result)
 		}
 		text, said := fromText(call, firstText(block.Get("content")), r.version)
 		switch {
 		case found && said && text.Task == l.Task:
 			l.Output = first(l.Output, text.Output)
 			l.Persistent = l.Persistent || text.Persistent
-		case !found:
+		case !found && !told:
 			l, found = text, said
 		}
 		if found {
@@ -173,7 +180,9 @@ func (b *Batch) delivered(text, to string, at time.Time) {
 		return
 	}
 	for _, n := range notices(text) {
-		b.Deliveries = append(b.Deliveries, Delivery{Task: n.task, To: to, At: at})
+		if n.status != "" { // else an event of a monitor
+			b.Deliveries = append(b.Deliveries, Delivery{Task: n.task, To: to, At: at})
+		}
 	}
 }
 
@@ -193,7 +202,9 @@ func (b *Batch) queued(r record, src Source) {
 		}
 	case r.operation == "remove" && r.reason == "delivered_to_agent":
 		for _, n := range notices(str(r.content)) {
-			b.Deliveries = append(b.Deliveries, Delivery{Task: n.task, At: r.at})
+			if n.status != "" {
+				b.Deliveries = append(b.Deliveries, Delivery{Task: n.task, At: r.at})
+			}
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"stopgate/pkg/extent"
 	"stopgate/pkg/host"
 )
 
@@ -40,7 +41,10 @@ var (
 	markTool    = []byte(`"tool_`)
 	markResult  = []byte(`"tool_use_id":"`)
 	markNotice  = []byte("task-notification>")
-	recordMarks = [][]byte{[]byte(`{"parentUuid"`), []byte(`{"type"`), []byte(`{"isSidechain"`), []byte(`{"agentId"`)}
+	recordMarks = [][]byte{
+		[]byte(`{"parentUuid"`), []byte(`{"isSidechain"`), []byte(`{"agentId"`),
+		[]byte(`{"type":"user"`), []byte(`{"type":"assistant"`), []byte(`{"type":"attachment"`), []byte(`{"type":"queue-operation"`),
+	}
 )
 
 // Scan reads what a transcript gained since from. A file that is not the one
@@ -186,29 +190,41 @@ func (b *Batch) answersOpen(line []byte) bool {
 	}
 }
 
-// maxTries bounds the search for a record behind a torn one.
-const maxTries = 16
+// maxTries bounds the search for records on a torn line.
+const maxTries = 32
 
-// whole takes what should be one record. Several writers can tear one: then a
-// whole record may stand behind the torn start.
+// whole takes what should be one record. Several writers can tear one: then
+// records may stand behind the torn start, before a torn end, or side by side.
 func (b *Batch) whole(line []byte, src Source, offset int64) {
-	for try := 0; ; try++ {
-		if text := string(line); text != "" && gjson.Valid(text) {
-			b.read(parseRecord(text), src, offset)
-			return
+	line = bytes.TrimSpace(line)
+	for try := 0; len(line) > 0 && try < maxTries; try++ {
+		n, complete := 0, false
+		if line[0] == '{' {
+			n, complete = extent.Of(line)
+		}
+		rest := bytes.TrimLeft(line[n:], " \t\r\x00")
+		// Behind a record stands nothing or the next one; else it is a part of a
+		// torn one.
+		if complete && (len(rest) == 0 || rest[0] == '{') {
+			if text := string(line[:n]); gjson.Valid(text) {
+				b.read(parseRecord(text), src, offset)
+				if try == 0 && len(rest) > 0 {
+					b.Bad++
+				}
+				line = rest
+				continue
+			}
 		}
 		if try == 0 {
 			b.Bad++
 		}
 		next := -1
 		for _, mark := range recordMarks {
-			if len(line) > 1 {
-				if at := bytes.Index(line[1:], mark); at >= 0 && (next < 0 || at+1 < next) {
-					next = at + 1
-				}
+			if at := bytes.Index(line[1:], mark); at >= 0 && (next < 0 || at+1 < next) {
+				next = at + 1
 			}
 		}
-		if next < 0 || try == maxTries {
+		if next < 0 {
 			return
 		}
 		line = line[next:]
