@@ -85,6 +85,9 @@ const (
 // fromText reads a launch from the text of a tool result.
 func fromText(call ToolUse, text, version string) (Launch, bool) {
 	kind := kindOf(call.Name)
+	if call.Name == toolSendMessage {
+		return Launch{}, false // a message wakes, it launches nothing
+	}
 	for _, s := range sentences {
 		if s.kind != kind || !strings.HasPrefix(text, s.begins) {
 			continue

@@ -40,6 +40,8 @@ var (
 	markCall    = []byte(`"tool_use"`)
 	markTool    = []byte(`"tool_`)
 	markResult  = []byte(`"tool_use_id":"`)
+	markName    = []byte(`"name":"`)
+	launchMarks = [][]byte{[]byte("ackground"), []byte("gentId"), []byte("taskId"), []byte("Monitor started"), []byte(stoppedMark)}
 	markNotice  = []byte("task-notification>")
 	recordMarks = [][]byte{
 		[]byte(`{"parentUuid"`), []byte(`{"isSidechain"`), []byte(`{"agentId"`),
@@ -155,7 +157,11 @@ func (b *Batch) scan(ctx context.Context, file *os.File, src Source, size int64)
 func (b *Batch) line(line []byte, src Source, offset int64) {
 	tool := bytes.Index(line, markTool)
 	if tool >= 0 {
-		if !bytes.Contains(line[tool:], markCall) && !b.answersOpen(line[tool:]) {
+		if bytes.Contains(line[tool:], markCall) {
+			if !callsLauncher(line[tool:]) {
+				return
+			}
+		} else if !b.answersOpen(line[tool:]) {
 			return
 		}
 	} else if !bytes.Contains(line, markNotice) {
@@ -183,11 +189,50 @@ func (b *Batch) answersOpen(line []byte) bool {
 		}
 		line = line[at+len(markResult):]
 		for _, t := range b.Cursor.Open {
-			if len(line) > len(t.ID) && line[len(t.ID)] == '"' && string(line[:len(t.ID)]) == t.ID {
+			if len(line) <= len(t.ID) || line[len(t.ID)] != '"' || string(line[:len(t.ID)]) != t.ID {
+				continue
+			}
+			if maySayLaunch(line) {
 				return true
 			}
+			// Most calls of a launching tool launch nothing: their results, which
+			// can be long, need no parsing.
+			b.Cursor.close(t.ID)
+			break
 		}
 	}
+}
+
+// callsLauncher tells whether a line with a call may call a launching tool. Most
+// calls read, search or edit, and are long.
+func callsLauncher(line []byte) bool {
+	named := false
+	for {
+		at := bytes.Index(line, markName)
+		if at < 0 {
+			return !named // written in another way: better look
+		}
+		named = true
+		line = line[at+len(markName):]
+		end := bytes.IndexByte(line[:min(len(line), 256)], '"')
+		if end < 0 {
+			return true
+		}
+		if name := string(line[:end]); kindOf(name) != "" || name == toolTaskStop {
+			return true
+		}
+	}
+}
+
+// maySayLaunch tells whether a result holds any of the words of the sentences
+// and structures by which a launch or a stop is recognised.
+func maySayLaunch(line []byte) bool {
+	for _, mark := range launchMarks {
+		if bytes.Contains(line, mark) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxTries bounds the search for records on a torn line.
