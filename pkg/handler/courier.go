@@ -36,9 +36,9 @@ func (r *run) courier() (Outcome, string) {
 	}
 	ctx := context.Background()
 	live := r.liveness()
-	r.phases <- false
+	r.pause()
 	r.h.Clock.Sleep(ctx, courierStart)
-	r.phases <- true
+	r.resume()
 	if live.cancelled() != "" || r.traceless() {
 		return out, ""
 	}
@@ -46,7 +46,7 @@ func (r *run) courier() (Outcome, string) {
 	if len(tasks) == 0 || out.Err != nil {
 		return out, ""
 	}
-	r.phases <- false
+	r.pause()
 	spot, acted := r.lastSpot(ctx)
 	watch := r.watch(tasks, found)
 	watch.Until, watch.Message = r.began.Add(r.p.For), nil
@@ -58,7 +58,7 @@ func (r *run) courier() (Outcome, string) {
 	if result.Why == wait.AllEnded || result.Why == wait.Deadline {
 		r.h.Clock.Sleep(ctx, courierEnd)
 	}
-	r.phases <- true
+	r.resume()
 	if acted || result.Why != wait.AllEnded && result.Why != wait.Deadline || live.cancelled() != "" || r.actedSince(live, spot) {
 		return out, ""
 	}

@@ -31,9 +31,9 @@ const (
 	// WorkLimit is when the hook gives up and lets the agent stop.
 	WorkLimit = 3 * time.Second
 	// readLimit is when it stops reading transcripts and decides on what it has.
-	readLimit = 1800 * time.Millisecond
+	readLimit = 2200 * time.Millisecond
 	// storeLimit is when it stops waiting for the ledger.
-	storeLimit = 2700 * time.Millisecond
+	storeLimit = 2800 * time.Millisecond
 )
 
 // Outcome is what became of one event, for replays and explanations.
@@ -113,7 +113,7 @@ func ephemeral(h host.Host, e event.Event) Outcome {
 // supervise runs the work in a goroutine of its own, so that a panic, a fault or
 // the time limit ends in an allowed stop, and only here anything is printed.
 func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
-	r := &run{h: h, p: p, e: e, began: h.Clock.Now(), phases: make(chan bool)}
+	r := &run{h: h, p: p, e: e, began: h.Clock.Now(), working: time.Now(), phases: make(chan bool)}
 	if r.e.AgentID == "" && e.Name == event.SubagentStop {
 		r.e.AgentID = transcript.AgentOf(e.AgentTranscript)
 	}
@@ -175,6 +175,9 @@ type run struct {
 	e     event.Event
 	began time.Time
 	dir   state.Dir
+	// working is when the work, or its last part after a wait, began, by the
+	// machine's clock.
+	working time.Time
 	// phases tells the supervisor when waiting on purpose begins (false) and
 	// ends (true).
 	phases chan bool
@@ -228,9 +231,19 @@ func (r *run) handle() (Outcome, []byte) {
 	return r.record(), nil
 }
 
-// until gives a context for the part of the work that must be over at limit.
+// until gives a context for the part of the work that must be over when limit has
+// passed since the work, or its last part after a wait, began.
 func (r *run) until(limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), limit)
+	return context.WithDeadline(context.Background(), r.working.Add(limit))
+}
+
+// pause tells the supervisor that a wait on purpose begins; resume that the work
+// goes on, with the whole of its time.
+func (r *run) pause() { r.phases <- false }
+
+func (r *run) resume() {
+	r.working = time.Now()
+	r.phases <- true
 }
 
 // waiter is the path of hookctl where it lies beside the hook and can be quoted.

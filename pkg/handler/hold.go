@@ -33,9 +33,9 @@ const messageMargin = 250 * time.Millisecond
 // charged, and answers with what became of them.
 func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 	watch := r.watch(out.Decision.Tasks, found)
-	r.phases <- false
+	r.pause()
 	result := watch.Run(context.Background())
-	r.phases <- true
+	r.resume()
 
 	facts := gate.HoldFacts{
 		Disabled:    result.Note == becauseOff,
