@@ -20,12 +20,15 @@ const (
 	recent = "2.1.332"
 )
 
+// quote is a JSON string as the client writes it.
 func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
 		panic(err)
 	}
-	return string(b)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // call is an assistant line with one tool call; input is JSON.

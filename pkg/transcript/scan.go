@@ -155,16 +155,7 @@ func (b *Batch) scan(ctx context.Context, file *os.File, src Source, size int64)
 
 // line takes one line, without its end.
 func (b *Batch) line(line []byte, src Source, offset int64) {
-	tool := bytes.Index(line, markTool)
-	if tool >= 0 {
-		if bytes.Contains(line[tool:], markCall) {
-			if !callsLauncher(line[tool:]) {
-				return
-			}
-		} else if !b.answersOpen(line[tool:]) {
-			return
-		}
-	} else if !bytes.Contains(line, markNotice) {
+	if !b.worthParsing(line) {
 		return
 	}
 	if bytes.IndexByte(line, 0) >= 0 {
@@ -175,6 +166,18 @@ func (b *Batch) line(line []byte, src Source, offset int64) {
 		return
 	}
 	b.whole(line, src, offset)
+}
+
+// worthParsing tells whether a line may hold a call, a result or a notification
+// that counts. A torn line may hold several, and a notification can quote the
+// others' names.
+func (b *Batch) worthParsing(line []byte) bool {
+	if tool := bytes.Index(line, markTool); tool >= 0 {
+		if bytes.Contains(line[tool:], markCall) && callsLauncher(line[tool:]) || b.answersOpen(line[tool:]) {
+			return true
+		}
+	}
+	return bytes.Contains(line, markNotice)
 }
 
 // answersOpen tells whether a line holds a result of a launching tool's call.
