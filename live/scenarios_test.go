@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -223,7 +224,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		Name: "esc", About: "Esc while the hook of a foreground agent runs", Hosts: terminal, Modes: []string{"gate"}, Ignores: true,
+		Name: "esc", About: "Esc while the hook runs", Hosts: terminal, Env: []string{"CLAUDE_CODE_FORK_SUBAGENT=0"}, Modes: []string{"gate"}, Ignores: true,
 		Register: func(entries []entry) []entry {
 			for i := range entries {
 				if entries[i].Event == "SubagentStop" {
@@ -292,21 +293,52 @@ func (w *world) teammate() model.Block {
 
 func playEsc(w *world) {
 	w.prompt(model.Prompt(lead))
-	running := func() (happening, bool) {
+	first := func() (happening, bool) {
 		for _, h := range w.record.All() {
-			if h.Event == "SubagentStop" && h.Ended == nil {
+			if h.Event == "SubagentStop" && !w.ephemeral(h) {
 				return h, true
 			}
 		}
 		return happening{}, false
 	}
-	w.wait("the hook runs", 20*time.Second, func() bool { _, ok := running(); return ok })
+	w.wait("the hook runs", 20*time.Second, func() bool { _, ok := first(); return ok })
 	_ = w.session.Press(client.Esc)
-	w.wait("the hook ends", 8*time.Second, func() bool { _, ok := running(); return !ok })
-	w.quiet(time.Second)
+	pressed := time.Now()
+	hooks := func() int {
+		n := 0
+		for _, cmd := range client.Running(w.home) {
+			if strings.Contains(cmd, recorderArg+" ") || strings.HasPrefix(cmd, under.Hook) {
+				n++
+			}
+		}
+		return n
+	}
+	w.wait("no hook runs any more", 10*time.Second, func() bool { return hooks() == 0 })
+	took := time.Since(pressed)
+	h, _ := first()
+	background := slices.ContainsFunc(h.Tasks, func(k task) bool { return k.ID == h.Agent })
+	how := "killed" // with the recorder, which left no word
+	if h.Ended != nil {
+		how = h.Ended.Signal
+	}
+	w.t.Logf("Esc: agent in the background %v, its hook ended %q after %s", background, how, took.Round(10*time.Millisecond))
+	if !background && (how == "" || took > 2*time.Second) {
+		w.t.Errorf("the hook of a foreground agent lived for %s after Esc (signal %q)", took, how)
+	}
+	if background && how != "" {
+		w.t.Errorf("Esc ended the hook of a background agent: %s", how)
+	}
+	// An answer that nobody saw must not be charged: the next prompt finds a
+	// session that works.
 	w.prompt(model.Prompt("second"))
-	w.wait("the session goes on", 15*time.Second, func() bool { return len(w.server.Of("second")) > 0 })
-	w.quiet(time.Second)
+	w.wait("the session goes on", 15*time.Second, func() bool {
+		for _, h := range w.record.All() {
+			if h.Event == "Stop" && speaker(h.Last) == "second" {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // writeFiles puts the scenario's files in place.

@@ -78,11 +78,11 @@ func steps(name string, list ...[]model.Block) model.Script {
 func (w *world) obeying(name string, list ...[]model.Block) model.Script {
 	plain := steps(name, list...)
 	return func(turn int, r model.Request) []model.Block {
-		if r.Feedback() != "" || (r.Notified() && turn >= len(list)) {
-			return []model.Block{w.await(name)}
-		}
 		if out, ok := r.Results()["await"]; ok {
 			return says(name, "complete final report: %s", out)
+		}
+		if r.Feedback() != "" || (r.Notified() && turn >= len(list)) {
+			return []model.Block{w.await(name)}
 		}
 		return plain(turn, r)
 	}

@@ -92,6 +92,7 @@ func newWorld(t *testing.T, c clientUnderTest, s scenario, host client.Host, m m
 			_ = os.RemoveAll(to)
 			_ = os.WriteFile(filepath.Join(home, "stdout.log"), []byte(w.session.Output()), 0o600)
 			_ = os.WriteFile(filepath.Join(home, "stderr.log"), []byte(w.session.Errors()), 0o600)
+			_ = os.RemoveAll(filepath.Join(home, "tmp", "cc-socks"))
 			if err := os.CopyFS(to, os.DirFS(home)); err != nil {
 				t.Log("dump:", err)
 			}
