@@ -62,7 +62,12 @@ func Main(h host.Host) int {
 }
 
 // Run is Main with its outcome.
-func Run(h host.Host) (int, Outcome) {
+func Run(h host.Host) (code int, out Outcome) {
+	defer func() {
+		if v := recover(); v != nil {
+			code, out = 0, failed(h, "panic", fmt.Errorf("panic: %v", v))
+		}
+	}()
 	p, err := policy.Parse(h.Args)
 	if errors.Is(err, policy.ErrHelp) {
 		_, _ = fmt.Fprint(h.Stderr, policy.Usage)
@@ -88,6 +93,21 @@ func Run(h host.Host) (int, Outcome) {
 		return 0, ephemeral(h, e)
 	}
 	return supervise(h, p, e)
+}
+
+// failed is fail for when the log itself may be what fails or never answers.
+func failed(h host.Host, what string, err error) Outcome {
+	logged := make(chan struct{})
+	go func() {
+		defer close(logged)
+		defer func() { _ = recover() }() //nolint:errcheck // what went wrong is told already
+		fail(h, what, err)
+	}()
+	select {
+	case <-logged:
+	case <-time.After(200 * time.Millisecond):
+	}
+	return Outcome{Err: err}
 }
 
 func fail(h host.Host, what string, err error) Outcome {
@@ -148,6 +168,7 @@ func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
 			if len(res.answer) > 0 {
 				if _, err := h.Stdout.Write(res.answer); err != nil {
 					res.out.Err = err
+					failed(h, "stdout", err)
 				}
 			}
 			if res.wake != "" {
@@ -163,7 +184,9 @@ func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
 				limit.Stop()
 			}
 		case <-limit.C:
-			return 0, Outcome{Event: r.e, Err: errors.New("out of time")}
+			out := failed(h, "gave up", errors.New("out of time"))
+			out.Event = r.e
+			return 0, out
 		}
 	}
 }
