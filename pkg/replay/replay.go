@@ -22,6 +22,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"stopgate/pkg/event"
+	"stopgate/pkg/gate"
 	"stopgate/pkg/handler"
 	"stopgate/pkg/host"
 	"stopgate/pkg/state"
@@ -420,3 +421,21 @@ func (s Step) Name() string { return s.Outcomes[0].Event.Name }
 
 // IsStop tells whether the step is a SubagentStop.
 func (s Step) IsStop() bool { return s.Name() == event.SubagentStop }
+
+// Verdict is the answer to a SubagentStop in the words of [Expect]: that of the
+// delivery that was answered, where the event came twice.
+func (s Step) Verdict() string {
+	for _, o := range s.Outcomes {
+		switch o.Decision.Code {
+		case gate.Duplicate:
+			continue
+		case gate.Ephemeral:
+			return "ephemeral"
+		}
+		if o.Decision.Block {
+			return "block"
+		}
+		return "allow"
+	}
+	return ""
+}

@@ -1,0 +1,174 @@
+// Package cli is hookctl, the program for people: its commands, one a file, over
+// the packages that do the work. Arguments and the outside world go in, text and
+// an exit code come out.
+//
+// Messages go to stderr as "hookctl: what is wrong", lower case, without a final
+// period. Exit codes: 0 done, 1 it could not be done, 2 it was not understood;
+// others are documented with the command that has them.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"stopgate/pkg/host"
+	"stopgate/pkg/state"
+	"stopgate/pkg/view"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// commands is the table of commands, in the order in which help shows them.
+var commands = []func(*app) *cobra.Command{
+	(*app).status,
+	(*app).demo,
+	(*app).replay,
+	(*app).version,
+}
+
+// app is what the commands share.
+type app struct {
+	h host.Host
+	// folder is the current working folder.
+	folder func() (string, error)
+	// top is the command line as a whole.
+	top *cobra.Command
+	// understood is set when the arguments were: an error before is the person's.
+	understood bool
+}
+
+// Main runs hookctl and returns its exit code.
+func Main(h host.Host) int {
+	a := &app{h: h, folder: os.Getwd}
+	err := a.root().Execute()
+	if err == nil {
+		return exitDone
+	}
+	var code exitCode
+	if errors.As(err, &code) {
+		if code.err != nil {
+			a.say("%v", code.err)
+		}
+		return code.code
+	}
+	a.say("%v", err)
+	if !a.understood {
+		a.say("see hookctl --help")
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// exitCode is an error with an exit code of its own; without err it is silent.
+type exitCode struct {
+	code int
+	err  error
+}
+
+func (e exitCode) Error() string {
+	if e.err == nil {
+		return "exit code " + strconv.Itoa(e.code)
+	}
+	return e.err.Error()
+}
+
+func (e exitCode) Unwrap() error { return e.err }
+
+// say prints a message for people on stderr.
+func (a *app) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(a.h.Stderr, "hookctl: "+format+"\n", args...)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "hookctl",
+		Short: "see what stopgate does to a session, and why",
+		Long: `stopgate is a hook of Claude Code: when a subagent would stop while its own
+background task still runs, the hook lets it go on and wait for the result.
+hookctl shows what was recorded, who owns which task, and why a stop was blocked
+or let through.`,
+		Example: `  hookctl demo       a recorded session, event by event
+  hookctl status     the sessions of this folder`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		PersistentPreRun:  func(*cobra.Command, []string) { a.understood = true },
+	}
+	args := a.h.Args
+	if args == nil {
+		args = []string{} // nil would mean the process's own
+	}
+	root.SetArgs(args)
+	root.SetIn(a.h.Stdin)
+	root.SetOut(a.h.Stdout)
+	root.SetErr(a.h.Stderr)
+	for _, command := range commands {
+		root.AddCommand(command(a))
+	}
+	a.top = root
+	return root
+}
+
+// source is where the status of this machine comes from.
+func (a *app) source() view.Source {
+	return view.Source{
+		Dir:   state.Existing(a.h.Env),
+		Files: a.h.Files,
+		Now:   a.h.Clock.Now(),
+		Env:   a.h.Env,
+		Alive: a.h.Alive,
+	}
+}
+
+// screen is where tables go: as wide as $COLUMNS or the terminal, without a
+// limit where neither is known; in colour on a terminal that takes it, unless
+// $NO_COLOR is set.
+func (a *app) screen() view.Screen {
+	s := view.Screen{W: a.h.Stdout}
+	if file, ok := a.h.Stdout.(*os.File); ok {
+		if width, ansi, ok := terminal(file); ok {
+			s.Width = width
+			s.Colour = ansi && a.h.Env("NO_COLOR") == "" && a.h.Env("TERM") != "dumb"
+		}
+	}
+	if n, err := strconv.Atoi(a.h.Env("COLUMNS")); err == nil && n > 0 {
+		s.Width = n
+	}
+	return s
+}
+
+// filter is which sessions a command is about: one, all, or those around the
+// current folder.
+func (a *app) filter(session string, all bool) (view.Filter, error) {
+	f := view.Filter{Session: session, All: all}
+	if session == "" && !all {
+		folder, err := a.folder()
+		if err != nil {
+			return f, fmt.Errorf("cannot tell the current folder (use --all): %w", err)
+		}
+		f.Folder = folder
+	}
+	return f, nil
+}
+
+// completeSessions offers the recorded sessions' ids to the shell.
+func (a *app) completeSessions(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var ids []string
+	src := a.source()
+	st, err := src.Load(a.context(), view.Filter{All: true, Bare: true})
+	if err == nil {
+		for _, s := range st.Sessions {
+			ids = append(ids, view.Clean(s.ID)+"\t"+view.Clean(s.Cwd))
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}

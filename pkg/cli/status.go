@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"stopgate/pkg/view"
+)
+
+// context is what a command's waiting and reading is bound to.
+func (a *app) context() context.Context { return context.Background() }
+
+func (a *app) status() *cobra.Command {
+	var session string
+	var all, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "show sessions, their agents and tasks, and who is stuck",
+		Long: `status shows the recorded sessions that run in this folder, above it or below
+it: their agents, who owns which background task and what became of it. An agent
+that stopped with own work open is marked with "!", and its open tasks with "*".
+
+It only looks: nothing is written, and no session is held up. The states and the
+JSON are described in docs/status.md.`,
+		Example: `  hookctl status
+  hookctl status --session 65f459a2
+  hookctl status --all --json | jq '.sessions[].agents[] | select(.stuck)'`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			f, err := a.filter(session, all)
+			if err != nil {
+				return err
+			}
+			st, err := a.source().Load(a.context(), f)
+			if errors.Is(err, view.ErrNoSession) && asJSON {
+				// An unknown session is an empty answer to a program, and an error.
+				if err := st.WriteJSON(a.h.Stdout); err != nil {
+					return err
+				}
+			}
+			if err != nil {
+				return err
+			}
+			for _, p := range st.Problems {
+				a.say("%s %s", view.Clean(p.Path), view.Clean(p.Text))
+			}
+			switch {
+			case asJSON:
+				err = st.WriteJSON(a.h.Stdout)
+			case len(st.Sessions) > 0:
+				st.Print(a.screen(), session != "")
+			default:
+				a.nothing(st)
+			}
+			if err == nil && len(st.Sessions) == 0 && len(st.Problems) > 0 {
+				err = exitCode{code: exitFailed}
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&session, "session", "", "show this session only: its `ID`, or how it begins")
+	cmd.Flags().BoolVar(&all, "all", false, "show the sessions of every folder")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON for programs")
+	cmd.MarkFlagsMutuallyExclusive("session", "all")
+	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSessions) // fails only for an unknown flag
+	return cmd
+}
+
+// nothing says why there is nothing to show, and what to do about it.
+func (a *app) nothing(st view.Status) {
+	scr := a.screen()
+	if st.Off {
+		scr.Line("stopgate is switched off: nothing is recorded until hookctl on")
+	}
+	switch {
+	case st.Elsewhere > 0:
+		scr.Line("no session of this folder was recorded; ", countOf(st.Elsewhere, "session"), " elsewhere: hookctl status --all")
+	case len(st.Problems) > 0:
+	case st.EphemeralEvents > 0:
+		scr.Line("only ", countOf(int(st.EphemeralEvents), "ephemeral event"), " so far: the hook runs, and no subagent has stopped yet")
+	default:
+		scr.Line("nothing has been recorded yet in ", view.Clean(st.StateDir))
+		scr.Line()
+		scr.Text("- ", "  ", a.registering()+"; then start a new session of Claude Code", view.Normal)
+		scr.Text("- ", "  ", "the first subagent that starts or stops in it appears here", view.Normal)
+		scr.Text("- ", "  ", "to see what happens then without a session: hookctl demo", view.Normal)
+	}
+}
+
+// registering says how the hook is registered.
+func (a *app) registering() string {
+	if cmd, _, err := a.top.Find([]string{"install"}); err == nil && cmd.Name() == "install" {
+		return "register the hook: hookctl install"
+	}
+	return "register the hook in your settings as hooks.example.json shows"
+}

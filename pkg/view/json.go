@@ -1,0 +1,229 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"stopgate/pkg/ledger"
+)
+
+// The JSON of `hookctl status --json`, described in docs/status.md. The fields
+// up to the mark are a promise; more may follow behind them.
+type (
+	jsonStatus struct {
+		Sessions []jsonSession `json:"sessions"`
+		// Behind the contract.
+		Problems  []jsonProblem `json:"problems"`
+		Elsewhere int           `json:"elsewhere"`
+		Off       bool          `json:"off"`
+		StateDir  string        `json:"state_dir"`
+		Time      *time.Time    `json:"time"`
+	}
+	jsonProblem struct {
+		Path    string `json:"path"`
+		Problem string `json:"problem"`
+	}
+	jsonSession struct {
+		SessionID  string      `json:"session_id"`
+		Cwd        string      `json:"cwd"`
+		Transcript string      `json:"transcript_path"`
+		Ended      bool        `json:"ended"`
+		LastEvent  *jsonEvent  `json:"last_event"`
+		Ephemeral  int64       `json:"ephemeral"`
+		Agents     []jsonAgent `json:"agents"`
+		Tasks      []jsonTask  `json:"tasks"`
+		Stops      []jsonStop  `json:"stops"`
+		// Behind the contract.
+		EndedAt *time.Time `json:"ended_at"`
+		Blocks  int        `json:"blocks"`
+		Off     bool       `json:"off"`
+	}
+	jsonEvent struct {
+		Name string     `json:"name"`
+		Time *time.Time `json:"time"`
+	}
+	jsonAgent struct {
+		ID     string `json:"agent_id"`
+		Type   string `json:"agent_type"`
+		Name   string `json:"name"`
+		State  string `json:"state"`
+		Stops  int    `json:"stops"`
+		Blocks int    `json:"blocks"`
+		// Behind the contract.
+		Since       *time.Time `json:"since"`
+		Own         []string   `json:"own"`
+		Stuck       bool       `json:"stuck"`
+		Advice      string     `json:"advice"`
+		Held        *jsonHold  `json:"held"`
+		Description string     `json:"description"`
+		Parent      string     `json:"parent"`
+		Team        string     `json:"team"`
+		Color       string     `json:"color"`
+	}
+	jsonHold struct {
+		Since *time.Time `json:"since"`
+		Until *time.Time `json:"until"`
+		Tasks []string   `json:"tasks"`
+	}
+	jsonTask struct {
+		ID       string  `json:"id"`
+		Type     string  `json:"type"`
+		Owner    *string `json:"owner"`
+		State    string  `json:"state"`
+		ExitCode *int    `json:"exit_code"`
+		Output   string  `json:"output"`
+		Evidence string  `json:"evidence"`
+		// Behind the contract.
+		Sign       string     `json:"sign"`
+		LaunchedAt *time.Time `json:"launched_at"`
+		EndedAt    *time.Time `json:"ended_at"`
+		Blocks     int        `json:"blocks"`
+		Persistent bool       `json:"persistent"`
+		Ignored    bool       `json:"ignored"`
+		Released   bool       `json:"released"`
+		CourierAt  *time.Time `json:"courier_at"`
+	}
+)
+
+// jsonStop is one stop as `hookctl status --json` and `hookctl log --json` give
+// it.
+type jsonStop struct {
+	Time     *time.Time `json:"time"`
+	AgentID  string     `json:"agent_id"`
+	Verdict  string     `json:"verdict"`
+	Code     string     `json:"code"`
+	Own      []string   `json:"own"`
+	Duration int64      `json:"duration_ms"`
+	// Behind the contract.
+	Number    uint64   `json:"number"`
+	AgentType string   `json:"agent_type"`
+	Listed    []string `json:"listed"`
+	Unowned   []string `json:"unowned"`
+	Active    bool     `json:"stop_hook_active"`
+	Observed  bool     `json:"observed"`
+	Policy    []string `json:"policy"`
+	Held      int64    `json:"held_ms"`
+	Ended     []string `json:"ended"`
+	Note      string   `json:"note"`
+	// SessionID is set in the log, where stops stand alone.
+	SessionID string `json:"session_id,omitempty"`
+}
+
+// JSON is the status as `hookctl status --json` prints it.
+func (s Status) JSON() ([]byte, error) {
+	out := jsonStatus{
+		Sessions: []jsonSession{}, Problems: []jsonProblem{}, Elsewhere: s.Elsewhere,
+		Off: s.Off, StateDir: s.StateDir, Time: when(s.Now),
+	}
+	for _, p := range s.Problems {
+		out.Problems = append(out.Problems, jsonProblem{p.Path, p.Text})
+	}
+	for _, x := range s.Sessions {
+		out.Sessions = append(out.Sessions, x.json())
+	}
+	return encode(out, "  ")
+}
+
+func (s Session) json() jsonSession {
+	out := jsonSession{
+		SessionID: s.ID, Cwd: s.Cwd, Transcript: s.Transcript, Ended: !s.Ended.IsZero(), EndedAt: when(s.Ended),
+		Ephemeral: s.Ephemeral, Agents: []jsonAgent{}, Tasks: []jsonTask{}, Stops: []jsonStop{}, Blocks: s.Blocks(), Off: s.Off,
+	}
+	if s.Last.Name != "" {
+		out.LastEvent = &jsonEvent{s.Last.Name, when(s.Last.Time)}
+	}
+	for _, a := range s.Agents {
+		x := jsonAgent{
+			ID: a.ID, Type: a.Type, Name: a.Name, State: string(a.State), Stops: a.Stops, Blocks: a.Blocks,
+			Since: when(a.Since), Own: some(a.Own), Stuck: a.Stuck, Advice: a.Advice,
+			Description: a.Description, Parent: a.Parent, Team: a.Team, Color: a.Color,
+		}
+		if a.Hold != nil {
+			x.Held = &jsonHold{when(a.Hold.Since), when(a.Hold.Until), some(a.Hold.Tasks)}
+		}
+		out.Agents = append(out.Agents, x)
+	}
+	for _, t := range s.Tasks {
+		x := jsonTask{
+			ID: t.ID, Type: t.Kind, State: string(t.State), ExitCode: t.ExitCode, Output: t.Output, Evidence: t.Evidence,
+			Sign: string(t.Sign), LaunchedAt: when(t.Launched), EndedAt: when(t.Ended), Blocks: t.Blocks,
+			Persistent: t.Persistent, Ignored: t.Ignored, Released: t.Released, CourierAt: when(t.Courier),
+		}
+		if t.Owner != "" {
+			x.Owner = &t.Owner
+		}
+		out.Tasks = append(out.Tasks, x)
+	}
+	for _, stop := range s.Stops {
+		out.Stops = append(out.Stops, stopJSON(stop))
+	}
+	return out
+}
+
+func stopJSON(s ledger.Stop) jsonStop {
+	return jsonStop{
+		Time: when(s.Time), AgentID: s.AgentID, Verdict: s.Verdict, Code: s.Code, Own: some(s.Own),
+		Duration: s.Duration.Milliseconds(), Number: s.Seq, AgentType: s.Type, Listed: some(s.Listed),
+		Unowned: some(s.Unowned), Active: s.Active, Observed: s.Observed, Policy: some(s.Policy),
+		Held: s.Held.Milliseconds(), Ended: some(s.Ended), Note: s.Note,
+	}
+}
+
+// when is a time for JSON; none is null.
+func when(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC().Truncate(time.Millisecond)
+	return &t
+}
+
+// some is a list that is never null.
+func some(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// encode is JSON that is also safe to look at: what a terminal could take for a
+// command (control and format characters) is escaped.
+func encode(v any, indent string) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	raw := buf.Bytes()
+	out := make([]byte, 0, len(raw))
+	for len(raw) > 0 {
+		r, size := utf8.DecodeRune(raw)
+		switch {
+		case r == '\n' || r == ' ' || r > ' ' && r < 0x7f, r >= 0xa0 && unicode.IsGraphic(r) && !unicode.IsSpace(r):
+			out = append(out, raw[:size]...)
+		case r > 0xffff:
+			r -= 0x10000
+			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+(r>>10), 0xdc00+(r&0x3ff))
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		raw = raw[size:]
+	}
+	return out, nil
+}
+
+// WriteJSON prints the status as JSON.
+func (s Status) WriteJSON(w io.Writer) error {
+	data, err := s.JSON()
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	return err
+}

@@ -1,0 +1,205 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"stopgate/pkg/host"
+	"stopgate/pkg/ledger"
+	"stopgate/pkg/state"
+)
+
+// Limits of looking.
+const (
+	// Patience is how long a busy store is waited for.
+	Patience = time.Second
+	// readLimit bounds the reading of all transcripts together.
+	readLimit = 20 * time.Second
+)
+
+// Errors of [Source.Load].
+var (
+	// ErrNoSession is returned when no recorded session has the asked id.
+	ErrNoSession = errors.New("no recorded session has this id")
+	// ErrAmbiguous is returned when several sessions begin with the asked id.
+	ErrAmbiguous = errors.New("several sessions begin like this")
+)
+
+// Source is where a status comes from. All fields but Alive are needed.
+type Source struct {
+	Dir   state.Dir
+	Files host.Files
+	// Now is the time for which the status holds.
+	Now time.Time
+	// Env looks a variable of the environment up.
+	Env func(string) string
+	// Alive tells whether a process exists; nil takes every one for alive.
+	Alive func(pid int) bool
+}
+
+// Filter says which sessions are asked for. The zero value asks for none but
+// those whose folder is unknown.
+type Filter struct {
+	// Folder asks for the sessions that run in this folder, above it or below.
+	Folder string
+	// Session asks for the one session of that id, or the only one whose id
+	// begins like that.
+	Session string
+	// All asks for every session.
+	All bool
+	// Bare leaves the transcripts unread: what the ledger says, and no more.
+	Bare bool
+}
+
+// Load looks at the recorded sessions. A session that cannot be read is a
+// [Problem], not an error; errors are [ErrNoSession] and [ErrAmbiguous].
+func (s Source) Load(ctx context.Context, f Filter) (Status, error) {
+	st := Status{Now: s.Now, StateDir: s.Dir.Path()}
+	st.EphemeralEvents, st.EphemeralSessions = s.Dir.EphemeralTotal()
+	st.OffUntil, st.Off = s.Dir.OffUntil("", s.Now)
+	if s.Env(state.EnvDisable) == "1" {
+		st.Off, st.OffUntil = true, time.Time{}
+	}
+	paths := s.Dir.Stores()
+	if f.Session != "" {
+		path, err := s.find(paths, f.Session)
+		if err != nil {
+			return st, err
+		}
+		paths = []string{path}
+	}
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+
+	type result struct {
+		session  Session
+		problems []Problem
+		skipped  bool
+	}
+	results := make([]result, len(paths))
+	room := make(chan struct{}, runtime.NumCPU()+2) // some of them wait for a lock
+	var all sync.WaitGroup
+	for i, path := range paths {
+		room <- struct{}{}
+		all.Go(func() {
+			defer func() { <-room }()
+			r := &results[i]
+			snap, err := s.read(ctx, path)
+			switch {
+			case err != nil:
+				r.skipped = true
+				r.problems = []Problem{{path, err.Error()}}
+			case !snap.Exists || !s.asked(f, snap.Session.Cwd):
+				r.skipped = true
+			default:
+				r.session, r.problems = s.session(ctx, snap, f.Bare)
+			}
+		})
+	}
+	all.Wait()
+	for _, r := range results {
+		st.Problems = append(st.Problems, r.problems...)
+		switch {
+		case !r.skipped:
+			st.Sessions = append(st.Sessions, r.session)
+		case len(r.problems) == 0:
+			st.Elsewhere++
+		}
+	}
+	slices.SortStableFunc(st.Sessions, func(a, b Session) int {
+		if c := b.Last.Time.Compare(a.Last.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return st, nil
+}
+
+// Read takes the snapshot of one store, waiting for a busy one for [Patience].
+// Its errors are whole sentences for people.
+func (s Source) read(ctx context.Context, path string) (ledger.Snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	snap, err := ledger.ReadFile(ctx, path)
+	switch {
+	case errors.Is(err, ledger.ErrBusy):
+		return snap, errors.New("is busy: a hook is writing to it; try again in a moment")
+	case errors.Is(err, ledger.ErrNewer):
+		return snap, errors.New("was written by a newer version of stopgate: update hookctl")
+	case errors.Is(err, ledger.ErrBroken):
+		return snap, errors.New("is broken; the next stop of that session sets it aside and begins a new one")
+	case err != nil:
+		return snap, fmt.Errorf("cannot be read: %w", err)
+	}
+	return snap, nil
+}
+
+// find is the store of a session id, or of the only one that begins like it.
+func (s Source) find(paths []string, id string) (string, error) {
+	if exact := s.Dir.Store(id); slices.Contains(paths, exact) {
+		return exact, nil
+	}
+	var found []string
+	for _, p := range paths {
+		if strings.HasPrefix(filepath.Base(p), id) {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("%w: %s", ErrNoSession, Clean(id))
+	case 1:
+		return found[0], nil
+	}
+	names := make([]string, 0, 5)
+	for _, p := range found[:min(len(found), 5)] {
+		names = append(names, strings.TrimSuffix(filepath.Base(p), filepath.Ext(p)))
+	}
+	return "", fmt.Errorf("%w: %s", ErrAmbiguous, strings.Join(names, ", "))
+}
+
+// asked tells whether a session that runs in cwd is asked for.
+func (s Source) asked(f Filter, cwd string) bool {
+	return f.All || f.Session != "" || cwd == "" || related(f.Folder, cwd)
+}
+
+// related tells whether two folders are the same or one lies in the other.
+func related(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	for _, x := range spellings(a) {
+		for _, y := range spellings(b) {
+			if inside(x, y) || inside(y, x) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spellings are the ways a folder may be named: as it is, and with its links
+// followed. A folder that no longer exists has one.
+func spellings(folder string) []string {
+	folder = filepath.Clean(folder)
+	if real, err := filepath.EvalSymlinks(folder); err == nil && real != folder {
+		return []string{folder, real}
+	}
+	return []string{folder}
+}
+
+// inside tells whether folder is outer or lies in it.
+func inside(folder, outer string) bool {
+	if runtime.GOOS == "windows" {
+		folder, outer = strings.ToLower(folder), strings.ToLower(outer)
+	}
+	rel, err := filepath.Rel(outer, folder)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

@@ -1,0 +1,448 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stopgate/pkg/event"
+	"stopgate/pkg/ledger"
+	"stopgate/pkg/transcript"
+)
+
+// builder computes one session. Its maps begin as copies of the snapshot's and
+// grow by what the transcripts gained.
+type builder struct {
+	src      Source
+	snap     ledger.Snapshot
+	launches map[string]transcript.Launch
+	ends     map[string]transcript.End
+	// news are the deliveries of each task.
+	news map[string][]transcript.Delivery
+	// paths are the agents' transcripts, metas their meta files.
+	paths map[string]string
+	metas map[string]transcript.AgentMeta
+	// listed are the entries of the last list of unfinished tasks.
+	listed map[string]ledger.Listed
+	holds  map[string]ledger.Hold
+	// outputs begins the paths of the tasks' output files, once it is known.
+	outputs string
+	// owned are the tasks by their owner, woken the last news that an agent was
+	// given.
+	owned    map[string][]string
+	woken    map[string]time.Time
+	problems []Problem
+
+	tasks   map[string]Task
+	agents  map[string]Agent
+	judging map[string]bool
+}
+
+// session computes one session from its snapshot.
+func (s Source) session(ctx context.Context, snap ledger.Snapshot, bare bool) (Session, []Problem) {
+	b := &builder{
+		src: s, snap: snap,
+		launches: map[string]transcript.Launch{},
+		ends:     map[string]transcript.End{},
+		news:     map[string][]transcript.Delivery{},
+		paths:    map[string]string{},
+		metas:    map[string]transcript.AgentMeta{},
+		listed:   map[string]ledger.Listed{},
+		holds:    map[string]ledger.Hold{},
+		owned:    map[string][]string{},
+		woken:    map[string]time.Time{},
+		tasks:    map[string]Task{},
+		agents:   map[string]Agent{},
+		judging:  map[string]bool{},
+	}
+	b.recall()
+	if !bare {
+		b.catchUp(ctx)
+	}
+	return b.build(), b.problems
+}
+
+// recall takes over what the ledger knows.
+func (b *builder) recall() {
+	for id, l := range b.snap.Launches {
+		b.launches[id] = l
+	}
+	for id, e := range b.snap.Ends {
+		b.ends[id] = e.End
+		if !e.Delivered.IsZero() {
+			b.news[id] = append(b.news[id], transcript.Delivery{Task: id, To: e.DeliveredTo, At: e.Delivered})
+		}
+	}
+	for _, l := range b.snap.Session.Listed {
+		b.listed[l.ID] = l
+	}
+	for _, h := range b.snap.Holds {
+		if b.src.Now.Before(h.Until.Add(time.Minute)) && (b.src.Alive == nil || b.src.Alive(h.PID)) {
+			b.holds[h.AgentID] = h
+		}
+	}
+	dir := transcript.AgentsDir(b.snap.Session.Transcript)
+	for id, a := range b.snap.Agents {
+		b.paths[id] = a.Transcript
+		if a.Transcript == "" {
+			b.paths[id] = transcript.AgentPath(dir, id)
+		}
+	}
+}
+
+// catchUp reads what the transcripts gained since the ledger's cursors.
+func (b *builder) catchUp(ctx context.Context) {
+	main := b.snap.Session.Transcript
+	for path := range b.snap.Cursors {
+		if id := transcript.AgentOf(path); id != "" && b.paths[id] == "" {
+			b.paths[id] = path
+		}
+	}
+	for _, path := range transcript.Agents(b.src.Files, transcript.AgentsDir(main)) {
+		if id := transcript.AgentOf(path); b.paths[id] == "" {
+			b.paths[id] = path
+		}
+	}
+	if main != "" {
+		b.scan(ctx, transcript.Source{Path: main, Owner: transcript.Main}, b.snap.Cursors[main])
+	}
+	for _, id := range sorted(b.paths) {
+		path := b.paths[id]
+		if path == "" {
+			continue
+		}
+		b.scan(ctx, transcript.Source{Path: path, Owner: id}, b.snap.Cursors[path])
+		if m, err := transcript.ReadMeta(b.src.Files, path); err == nil {
+			b.metas[id] = m
+		}
+	}
+	for id, m := range b.metas {
+		if have, ok := b.launches[id]; m.ParentAgentID != "" && ok {
+			l := transcript.Launch{Task: id, Owner: m.ParentAgentID, Kind: event.TypeSubagent, Evidence: transcript.Meta, File: transcript.MetaPath(b.paths[id])}
+			b.launches[id] = transcript.Join(have, l)
+		} else if _, listed := b.listed[id]; m.ParentAgentID != "" && listed {
+			b.launches[id] = transcript.Launch{Task: id, Owner: m.ParentAgentID, Kind: event.TypeSubagent, Evidence: transcript.Meta, File: transcript.MetaPath(b.paths[id])}
+		}
+	}
+	b.lookAgain(ctx)
+}
+
+func (b *builder) scan(ctx context.Context, src transcript.Source, from transcript.Cursor) {
+	batch, err := transcript.Scan(ctx, b.src.Files, src, from)
+	if err != nil {
+		return // what is not there tells nothing
+	}
+	if batch.Cut {
+		b.problems = append(b.problems, Problem{src.Path, fmt.Sprintf("was not read to its end in %s: states may be old", readLimit)})
+	}
+	for _, l := range batch.Launches {
+		if have, ok := b.launches[l.Task]; ok {
+			l = transcript.Join(have, l)
+		}
+		b.launches[l.Task] = l
+	}
+	for _, e := range batch.Ends {
+		if have, ok := b.ends[e.Task]; !ok || !e.At.Before(have.At) {
+			b.ends[e.Task] = e
+		}
+	}
+	for _, d := range batch.Deliveries {
+		if !slices.Contains(b.news[d.Task], d) {
+			b.news[d.Task] = append(b.news[d.Task], d)
+		}
+	}
+}
+
+// lookAgain searches the whole transcript of an owner for the delivery of an end
+// that was not seen: a hook may have read past it before the end was known.
+func (b *builder) lookAgain(ctx context.Context) {
+	again := map[string]bool{}
+	for id, e := range b.ends {
+		owner := b.launches[id].Owner
+		path := b.paths[owner]
+		if path != "" && b.snap.Cursors[path].Offset > 0 && !killedWord(e.Status) && !b.delivered(id, owner) {
+			again[owner] = true
+		}
+	}
+	for _, owner := range sorted(again) {
+		b.scan(ctx, transcript.Source{Path: b.paths[owner], Owner: owner}, transcript.Cursor{})
+	}
+}
+
+// delivered tells whether the news of a task's last end reached its owner or the
+// coordinator (docs/client.md: ends).
+func (b *builder) delivered(task, owner string) bool {
+	end := b.ends[task]
+	return slices.ContainsFunc(b.news[task], func(d transcript.Delivery) bool {
+		return (d.To == owner || d.To == transcript.Main || d.To == "") && (d.At.IsZero() || !d.At.Before(end.At))
+	})
+}
+
+func (b *builder) build() Session {
+	rec := b.snap.Session
+	s := Session{
+		ID:         rec.ID,
+		Cwd:        rec.Cwd,
+		Transcript: rec.Transcript,
+		Ended:      rec.Ended,
+		Last:       Event{rec.LastEvent, rec.LastEventAt},
+		Renewed:    rec.Renewed,
+		Ephemeral:  b.src.Dir.Ephemeral(rec.ID),
+		Stops:      b.snap.Stops,
+	}
+	s.OffUntil, s.Off = b.src.Dir.OffUntil(rec.ID, b.src.Now)
+	for _, news := range b.news {
+		for _, d := range news {
+			b.woken[d.To] = later(b.woken[d.To], d.At)
+		}
+	}
+	ids := map[string]bool{}
+	for id := range b.launches {
+		ids[id] = true
+	}
+	for id := range b.listed {
+		ids[id] = true
+	}
+	for id := range b.ends {
+		ids[id] = true
+	}
+	for id := range ids {
+		if owner := b.launches[id].Owner; owner != "" {
+			b.owned[owner] = append(b.owned[owner], id)
+		}
+	}
+	for id, l := range b.launches {
+		if begin, ok := strings.CutSuffix(l.Output, id+outputExt); ok && (b.outputs == "" || begin < b.outputs) {
+			b.outputs = begin
+		}
+	}
+	for owner := range b.owned {
+		slices.SortFunc(b.owned[owner], b.byLaunch)
+	}
+	for id := range ids {
+		s.Tasks = append(s.Tasks, b.task(id))
+	}
+	for id := range b.known(ids) {
+		s.Agents = append(s.Agents, b.agent(id))
+	}
+	slices.SortFunc(s.Tasks, func(x, y Task) int { return b.byLaunch(x.ID, y.ID) })
+	slices.SortFunc(s.Agents, func(x, y Agent) int {
+		if c := b.first(x.ID).Compare(b.first(y.ID)); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.ID, y.ID)
+	})
+	for i := range s.Agents {
+		s.advise(&s.Agents[i], b.src.Now)
+	}
+	return s
+}
+
+// known are the agents that are shown: those of which there is a record, and
+// those that were launched, are listed or own something.
+func (b *builder) known(tasks map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for id := range b.snap.Agents {
+		out[id] = true
+	}
+	for id := range tasks {
+		if b.kind(id) == event.TypeSubagent {
+			out[id] = true
+		}
+		if owner := b.launches[id].Owner; owner != "" && owner != transcript.Main {
+			out[owner] = true
+		}
+	}
+	return out
+}
+
+func (b *builder) kind(task string) string {
+	if k := b.listed[task].Type; k != "" {
+		return k
+	}
+	return b.launches[task].Kind
+}
+
+func (b *builder) byLaunch(x, y string) int {
+	if c := b.launches[x].At.Compare(b.launches[y].At); c != 0 {
+		return c
+	}
+	return cmp.Compare(x, y)
+}
+
+func (b *builder) first(agent string) time.Time {
+	if at := b.launches[agent].At; !at.IsZero() {
+		return at
+	}
+	return b.snap.Agents[agent].First
+}
+
+// task judges a task, once.
+func (b *builder) task(id string) Task {
+	if t, done := b.tasks[id]; done {
+		return t
+	}
+	if b.judging[id] {
+		return Task{ID: id, State: TaskUnknown, Sign: SignGone} // its own launcher
+	}
+	b.judging[id] = true
+	defer delete(b.judging, id)
+	l, end := b.launches[id], b.ends[id]
+	listed := b.listed[id]
+	t := Task{
+		ID: id, Kind: b.kind(id), Owner: l.Owner,
+		Output: first(first(l.Output, end.Output), b.besides(id)), Evidence: string(l.Evidence), File: l.File, Line: l.Line,
+		Launched: l.At, Persistent: l.Persistent, Ignored: listed.Ignored || l.Ignored, Released: b.snap.Released[id],
+		Blocks: b.snap.Charged[id], Courier: b.snap.Couriers[id].At,
+	}
+	v := b.verdict(t)
+	t.State, t.Sign, t.ExitCode, t.Ended = v.state, v.sign, v.code, v.at
+	b.tasks[id] = t
+	return t
+}
+
+// besides finds the output file of a task whose launch names none, as a monitor's
+// does not: it lies beside those of the session's other tasks.
+func (b *builder) besides(task string) string {
+	if b.kind(task) == event.TypeSubagent || transcript.AgentPath(".", task) == "" {
+		return ""
+	}
+	if path := b.outputs + task + outputExt; b.outputs != "" && b.src.Files.Regular(path) {
+		return path
+	}
+	return ""
+}
+
+// outputExt ends the name of a task's output file.
+const outputExt = ".output"
+
+func (b *builder) verdict(t Task) verdict {
+	end, told := b.ends[t.ID]
+	delivered := b.delivered(t.ID, t.Owner)
+	if t.Kind == event.TypeSubagent {
+		l := b.life(t.ID)
+		unfinished := slices.ContainsFunc(b.owned[t.ID], func(own string) bool {
+			return b.task(own).State == TaskRunning
+		})
+		return judgeAgent(l, b.agent(t.ID).State, unfinished, delivered)
+	}
+	_, listed := b.listed[t.ID]
+	s := signs{
+		delivered: delivered, launched: t.Launched, listed: listed,
+		listedAt: b.snap.Session.ListedAt, over: !b.snap.Session.Ended.IsZero(),
+	}
+	if told {
+		s.end = &end
+	}
+	if t.Output != "" && !told {
+		if s.mark, s.code = transcript.OutputMark(b.src.Files, t.Output); s.mark != transcript.NoMark {
+			if info, err := b.src.Files.Stat(t.Output); err == nil {
+				s.written = info.ModTime()
+			}
+		}
+	}
+	return judge(s)
+}
+
+// agent judges an agent, once.
+func (b *builder) agent(id string) Agent {
+	if a, done := b.agents[id]; done {
+		return a
+	}
+	rec, m := b.snap.Agents[id], b.metas[id]
+	a := Agent{
+		ID: id, Type: first(rec.Type, m.AgentType), Name: first(m.Name, rec.Name), Description: m.Description,
+		Team: first(rec.Team, m.TeamName), Color: first(m.Color, rec.Color), Parent: first(rec.Parent, m.ParentAgentID),
+		Stops: rec.Stops, Blocks: rec.Blocks, Own: b.owned[id],
+	}
+	if l := b.launches[id]; a.Parent == "" && l.Owner != transcript.Main {
+		a.Parent = l.Owner
+	}
+	if h, held := b.holds[id]; held {
+		a.Hold = &h
+	}
+	a.State, a.Since = agentVerdict(b.life(id))
+	b.agents[id] = a
+	return a
+}
+
+// life gathers what is known of an agent.
+func (b *builder) life(id string) life {
+	rec, m := b.snap.Agents[id], b.metas[id]
+	_, held := b.holds[id]
+	launch, launched := b.launches[id]
+	_, listed := b.listed[id]
+	l := life{
+		started: rec.Started, stopped: rec.Stopped, idle: rec.Idle, goesOn: rec.Chain > 0, held: held,
+		background: launched && launch.Evidence != transcript.Meta,
+		teammate:   m.Teammate || rec.Team != "" || !rec.Idle.IsZero(),
+		listed:     listed, listedAt: b.snap.Session.ListedAt,
+		over: !b.snap.Session.Ended.IsZero(),
+	}
+	if end, told := b.ends[id]; told {
+		l.end = &end
+	}
+	if l.started.IsZero() {
+		l.started = later(rec.First, launch.At)
+	}
+	l.started = later(l.started, b.woken[id])
+	l.open = slices.ContainsFunc(b.owned[id], func(own string) bool { return b.task(own).State.Open() })
+	return l
+}
+
+// advise marks an agent that stopped with own work open.
+func (s *Session) advise(a *Agent, now time.Time) {
+	if a.State != AgentStopped && a.State != AgentIdle {
+		return
+	}
+	var runs, unheard []string
+	told := false
+	for _, id := range a.Own {
+		t, _ := s.Task(id)
+		switch {
+		case t.Excused():
+		case t.State == TaskRunning:
+			runs = append(runs, t.label(now))
+		case t.State == TaskUndelivered:
+			unheard = append(unheard, t.label(now))
+			told = told || !t.Courier.IsZero()
+		}
+	}
+	a.Stuck = len(runs)+len(unheard) > 0
+	who := s.Label(a.ID)
+	switch {
+	case len(unheard) > 0 && told:
+		a.Advice = fmt.Sprintf("%s never heard of the end of %s; the coordinator was woken for it: a message to the agent makes it go on", who, list(unheard))
+	case len(unheard) > 0:
+		a.Advice = fmt.Sprintf("%s never heard of the end of %s: send it a message, and it goes on with the result", who, list(unheard))
+	case len(runs) > 0:
+		a.Advice = fmt.Sprintf("%s is %s and waits for own work, %s: if nothing wakes it at the end, send it a message then", who, a.State, list(runs))
+	}
+}
+
+func list(items []string) string {
+	const most = 3
+	if len(items) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
+	}
+	return strings.Join(items, ", ")
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func sorted[T any](m map[string]T) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

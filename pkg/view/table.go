@@ -1,0 +1,219 @@
+package view
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"stopgate/pkg/event"
+	"stopgate/pkg/gate"
+)
+
+// oldAfter is when an ended session is shown in one line.
+const oldAfter = 24 * time.Hour
+
+// Print prints the sessions for people: each with its agents, its tasks, and
+// what to do about an agent that is stuck. Sessions that ended long ago get a
+// line each, unless whole is set.
+func (s Status) Print(scr Screen, whole bool) {
+	if s.Off {
+		scr.Line(scr.Paint("stopgate is switched off "+offUntil(scr, s.OffUntil, s.Now)+": every stop is let through", Alarm), " (hookctl on)")
+		scr.Line()
+	}
+	var old []Session
+	shown := 0
+	for _, x := range s.Sessions {
+		if !whole && !x.Ended.IsZero() && s.Now.Sub(x.Last.Time) > oldAfter && shown > 0 {
+			old = append(old, x)
+			continue
+		}
+		if shown++; shown > 1 {
+			scr.Line()
+		}
+		x.print(scr, s.Now)
+	}
+	if len(old) > 0 {
+		scr.Line()
+	}
+	for _, x := range old {
+		scr.Line(fmt.Sprintf("session %s, ended %s ago: %s, %s, %s blocked", Clean(x.ID), gate.Span(s.Now.Sub(x.Ended)),
+			count(len(x.Agents), "agent"), count(len(x.Stops), "stop"), strconv.Itoa(x.Blocks())))
+	}
+}
+
+func offUntil(scr Screen, until, now time.Time) string {
+	if until.IsZero() {
+		return "until it is switched on"
+	}
+	return "until " + scr.Clock(until, now)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+func (x Session) print(scr Screen, now time.Time) {
+	life := "running"
+	if !x.Ended.IsZero() {
+		life = "ended " + gate.Span(max(0, now.Sub(x.Ended))) + " ago"
+	}
+	scr.Line(scr.Paint("session "+Clean(x.ID), Strong), ", "+life)
+	field := func(name, text string) {
+		if text != "" {
+			scr.Line("  ", scr.Paint(fmt.Sprintf("%-12s", name), Faint), text)
+		}
+	}
+	field("folder", Clean(x.Cwd))
+	if x.Last.Name != "" {
+		field("last event", fmt.Sprintf("%s at %s, %s ago", Clean(x.Last.Name), scr.Clock(x.Last.Time, now), gate.Span(max(0, now.Sub(x.Last.Time)))))
+	}
+	field("stops", fmt.Sprintf("%d, %d of them blocked; %s passed by", len(x.Stops), x.Blocks(), count(int(x.Ephemeral), "ephemeral event")))
+	if !x.Renewed.IsZero() {
+		field("note", "its store was broken and begun afresh at "+scr.Clock(x.Renewed, now))
+	}
+	if x.Off {
+		scr.Line("  ", scr.Paint("switched off "+offUntil(scr, x.OffUntil, now)+": its stops are let through", Alarm))
+	}
+	x.printAgents(scr, now)
+	x.printTasks(scr, now)
+}
+
+func (x Session) printAgents(scr Screen, now time.Time) {
+	if len(x.Agents) == 0 {
+		return
+	}
+	scr.Line()
+	columns := []Column{
+		{Title: "  AGENT", Least: 12}, {Title: "NAME", Least: 10}, {Title: "STATE"},
+		{Title: "STOPS", Right: true}, {Title: "BLOCKS", Right: true}, {Title: "OWN TASKS", Least: 14},
+	}
+	var rows [][]Cell
+	for _, a := range x.Agents {
+		id := Cell{"  " + Clean(a.ID), Normal}
+		if a.Stuck {
+			id = Cell{"! " + Clean(a.ID), Alarm}
+		}
+		state := Cell{string(a.State), Normal}
+		switch {
+		case a.Hold != nil:
+			state = Cell{"held until " + scr.Clock(a.Hold.Until, now), Busy}
+		case a.State == AgentRunning:
+			state.Style = Busy
+		case a.State == AgentEnded:
+			state.Style = Faint
+		case a.Stuck:
+			state.Style = Alarm
+		}
+		var own []string
+		for _, id := range a.Own {
+			text := Clean(id)
+			if t, ok := x.Task(id); ok && t.State.Open() && !t.Excused() {
+				text += "*"
+			}
+			own = append(own, text)
+		}
+		rows = append(rows, []Cell{
+			id, {Text: Clean(a.Title())}, state,
+			{Text: strconv.Itoa(a.Stops)}, {Text: strconv.Itoa(a.Blocks)}, {Text: strings.Join(own, " ")},
+		})
+	}
+	scr.Table("", columns, rows)
+	for _, a := range x.Agents {
+		if a.Stuck {
+			scr.Text(scr.Paint("! ", Alarm), "  ", Clean(a.Advice), Alarm)
+		}
+	}
+}
+
+func (x Session) printTasks(scr Screen, now time.Time) {
+	if len(x.Tasks) == 0 {
+		return
+	}
+	scr.Line()
+	columns := []Column{
+		{Title: "  TASK", Least: 12}, {Title: "KIND"}, {Title: "OWNER", Least: 8}, {Title: "STATE"}, {Title: "AGE", Right: true}, {Title: "OUTPUT"},
+	}
+	var rows [][]Cell
+	folder, same := "", true // of the output files, while it is the same
+	for _, t := range x.Tasks {
+		if t.Output != "" {
+			dir, name := filepath.Split(t.Output)
+			same = same && (folder == "" || folder == dir) && name == t.ID+outputExt
+			folder = dir
+		}
+		rows = append(rows, x.taskRow(t, now))
+	}
+	const last = 5 // the column of the paths
+	if scr.Width == 0 || total(widths(columns, rows)) <= scr.Width {
+		scr.Table("", columns, rows)
+		return
+	}
+	// The paths do not fit: they stand below, whole, to be copied.
+	for i := range rows {
+		rows[i] = rows[i][:last]
+	}
+	scr.Table("", columns[:last], rows)
+	if same {
+		if folder != "" {
+			scr.Line("  ", scr.Paint("outputs: ", Faint), Clean(folder), "TASK"+outputExt)
+		}
+		return
+	}
+	for _, t := range x.Tasks {
+		if t.Output != "" {
+			scr.Line("  ", scr.Paint(Clean(t.ID)+": ", Faint), Clean(t.Output))
+		}
+	}
+}
+
+func (x Session) taskRow(t Task, now time.Time) []Cell {
+	id := Cell{"  " + Clean(t.ID), Normal}
+	state := Cell{string(t.State), Normal}
+	switch t.State {
+	case TaskRunning:
+		state.Style = Busy
+	case TaskFinished:
+		state.Style = Good
+	case TaskKilled:
+		state.Style = Bad
+	case TaskUndelivered:
+		state.Style = Alarm
+		if !t.Excused() {
+			id = Cell{"! " + Clean(t.ID), Alarm}
+		}
+	case TaskUnknown:
+		state.Style = Faint
+	}
+	if t.ExitCode != nil {
+		state.Text += " (" + strconv.Itoa(*t.ExitCode) + ")"
+		if *t.ExitCode != 0 && t.State == TaskFinished {
+			state.Style = Bad
+		}
+	}
+	for _, m := range []struct {
+		set  bool
+		word string
+	}{{t.Persistent, "persistent"}, {t.Ignored, "ignored"}, {t.Released, "released"}} {
+		if m.set {
+			state.Text += ", " + m.word
+		}
+	}
+	owner := Cell{Clean(x.Label(t.Owner)), Normal}
+	if t.Owner == "" {
+		owner = Cell{"?", Faint}
+	}
+	age := "-"
+	if !t.Launched.IsZero() {
+		age = gate.Span(max(0, now.Sub(t.Launched)))
+	}
+	kind := Clean(first(t.Kind, "?"))
+	if t.Kind == event.TypeMCP {
+		kind = "mcp"
+	}
+	return []Cell{id, {Text: kind}, owner, state, {Text: age}, {Text: Clean(t.Output), Style: Faint}}
+}
