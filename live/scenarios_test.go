@@ -33,6 +33,8 @@ type scenario struct {
 	Stopped []string
 	// Endless are the tasks that are never released.
 	Endless []string
+	// Team: what a teammate says at its end reaches nobody by itself.
+	Team bool
 	// Ignores: its agents do not do what a block asks for.
 	Ignores bool
 	// Then goes on when everything is quiet, before the tasks are released.
@@ -113,16 +115,16 @@ var scenarios = []scenario{
 		Scripts: func(w *world) scripts { return w.family(agent("mate", true)) },
 	},
 	{
-		Name: "nestedfork", About: "the same in fork mode", Hosts: talking, Env: forkMode,
+		Name: "nestedfork", About: "an agent with a shell and a child agent, in fork mode", Hosts: talking, Env: forkMode,
 		Scripts: func(w *world) scripts { return w.family(agent("mate", true)) },
 	},
 	{
-		Name: "team", About: "an in-process teammate with a shell and a child", Hosts: terminal,
+		Name: "team", About: "an in-process teammate with a shell and a child", Hosts: terminal, Team: true,
 		Env:     []string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"},
 		Scripts: func(w *world) scripts { return w.family(w.teammate()) },
 	},
 	{
-		Name: "teamfork", About: "the same in fork mode", Hosts: terminal,
+		Name: "teamfork", About: "an in-process teammate with a shell and a child, in fork mode", Hosts: terminal, Team: true,
 		Env:     append([]string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"}, forkMode...),
 		Scripts: func(w *world) scripts { return w.family(w.teammate()) },
 	},

@@ -98,7 +98,9 @@ func (w *world) await(owner string) model.Block {
 			continue
 		}
 		label := t.Label
-		time.AfterFunc(300*time.Millisecond, func() { w.release(label) })
+		if !slices.Contains(w.scenario.Endless, label) {
+			time.AfterFunc(300*time.Millisecond, func() { w.release(label) })
+		}
 		cmd = append(cmd, fmt.Sprintf("i=0; until [ -e %s ] || [ $i -ge 50 ]; do sleep 0.1; i=$((i+1)); done", w.path(label, "done")))
 		if _, out, ok := strings.Cut(t.Result, "written to: "); ok {
 			out, _, _ = strings.Cut(out, ".output")
