@@ -41,6 +41,7 @@ func guarded(f func(opener) error) (err error) {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %v", ErrBroken, p)
 			for _, file := range files {
+				unlock(file)
 				_ = file.Close()
 			}
 		}
