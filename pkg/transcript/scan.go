@@ -34,15 +34,8 @@ const (
 	identitySpan = 4 << 10
 )
 
-// What a line must hold to be worth parsing. A quote inside a JSON string is
-// escaped, so quoted text never looks like these.
+// recordMarks are how a record begins: where to look for one behind a torn start.
 var (
-	markCall    = []byte(`"tool_use"`)
-	markTool    = []byte(`"tool_`)
-	markResult  = []byte(`"tool_use_id":"`)
-	markName    = []byte(`"name":"`)
-	launchMarks = [][]byte{[]byte("ackground"), []byte("gentId"), []byte("taskId"), []byte("Monitor started"), []byte(stoppedMark)}
-	markNotice  = []byte("task-notification>")
 	recordMarks = [][]byte{
 		[]byte(`{"parentUuid"`), []byte(`{"isSidechain"`), []byte(`{"agentId"`),
 		[]byte(`{"type":"user"`), []byte(`{"type":"assistant"`), []byte(`{"type":"attachment"`), []byte(`{"type":"queue-operation"`),
@@ -117,6 +110,7 @@ func (b *Batch) scan(ctx context.Context, file *os.File, src Source, size int64)
 		at += int64(n)
 		b.Read += int64(n)
 		data := buf[:kept+n]
+		notices := bytes.Contains(data, markNotice)
 		// What was kept holds no line end.
 		search := kept
 		for {
@@ -128,7 +122,7 @@ func (b *Batch) scan(ctx context.Context, file *os.File, src Source, size int64)
 			if skipping {
 				skipping = false
 			} else {
-				b.line(line, src, lineAt)
+				b.line(line, notices, src, lineAt)
 			}
 			lineAt += int64(len(line)) + 1
 			data, search = data[len(line)+1:], 0
@@ -153,9 +147,9 @@ func (b *Batch) scan(ctx context.Context, file *os.File, src Source, size int64)
 	return nil
 }
 
-// line takes one line, without its end.
-func (b *Batch) line(line []byte, src Source, offset int64) {
-	if !b.worthParsing(line) {
+// line takes one line, without its end. notices tells whether it may hold one.
+func (b *Batch) line(line []byte, notices bool, src Source, offset int64) {
+	if !b.worthParsing(line, notices) {
 		return
 	}
 	if bytes.IndexByte(line, 0) >= 0 {
@@ -166,76 +160,6 @@ func (b *Batch) line(line []byte, src Source, offset int64) {
 		return
 	}
 	b.whole(line, src, offset)
-}
-
-// worthParsing tells whether a line may hold a call, a result or a notification
-// that counts. A torn line may hold several, and a notification can quote the
-// others' names.
-func (b *Batch) worthParsing(line []byte) bool {
-	if tool := bytes.Index(line, markTool); tool >= 0 {
-		if bytes.Contains(line[tool:], markCall) && callsLauncher(line[tool:]) || b.answersOpen(line[tool:]) {
-			return true
-		}
-	}
-	return bytes.Contains(line, markNotice)
-}
-
-// answersOpen tells whether a line holds a result of a launching tool's call.
-func (b *Batch) answersOpen(line []byte) bool {
-	if len(b.Cursor.Open) == 0 {
-		return false
-	}
-	for {
-		at := bytes.Index(line, markResult)
-		if at < 0 {
-			return false
-		}
-		line = line[at+len(markResult):]
-		for _, t := range b.Cursor.Open {
-			if len(line) <= len(t.ID) || line[len(t.ID)] != '"' || string(line[:len(t.ID)]) != t.ID {
-				continue
-			}
-			if maySayLaunch(line) {
-				return true
-			}
-			// Most calls of a launching tool launch nothing: their results, which
-			// can be long, need no parsing.
-			b.Cursor.close(t.ID)
-			break
-		}
-	}
-}
-
-// callsLauncher tells whether a line with a call may call a launching tool. Most
-// calls read, search or edit, and are long.
-func callsLauncher(line []byte) bool {
-	named := false
-	for {
-		at := bytes.Index(line, markName)
-		if at < 0 {
-			return !named // written in another way: better look
-		}
-		named = true
-		line = line[at+len(markName):]
-		end := bytes.IndexByte(line[:min(len(line), 256)], '"')
-		if end < 0 {
-			return true
-		}
-		if name := string(line[:end]); kindOf(name) != "" || name == toolTaskStop {
-			return true
-		}
-	}
-}
-
-// maySayLaunch tells whether a result holds any of the words of the sentences
-// and structures by which a launch or a stop is recognised.
-func maySayLaunch(line []byte) bool {
-	for _, mark := range launchMarks {
-		if bytes.Contains(line, mark) {
-			return true
-		}
-	}
-	return false
 }
 
 // maxTries bounds the search for records on a torn line.

@@ -1,0 +1,111 @@
+package transcript
+
+import "bytes"
+
+// This file tells by a few searches whether a line is worth parsing. A transcript
+// can have a gigabyte, and nearly all of it is calls and results of tools that
+// launch nothing.
+//
+// A quote inside a JSON string is escaped, so what is found here is structure and
+// never quoted text.
+var (
+	// markUse is the rarest part of "tool_use" and "tool_use_id".
+	markUse     = []byte(`_use`)
+	markTool    = []byte(`"tool`)
+	markID      = []byte(`_id"`)
+	markCallID  = []byte(`","id":"`)
+	markName    = []byte(`","name":"`)
+	markReason  = []byte(`"stop_reason":"tool`)
+	markAsked   = []byte(`"run_in_background"`)
+	markNotice  = []byte("-notification>")
+	launchMarks = [][]byte{[]byte("ackground"), []byte("gentId"), []byte("taskId"), []byte("Monitor started"), []byte(stoppedMark)}
+)
+
+// worthParsing tells whether a line may hold a call, a result or a notification
+// that counts. A torn line may hold several.
+func (b *Batch) worthParsing(line []byte, notices bool) bool {
+	for rest := line; ; {
+		at := bytes.Index(rest, markUse)
+		if at < 0 {
+			break
+		}
+		before := rest[:at]
+		rest = rest[at+len(markUse):]
+		if len(rest) == 0 || !bytes.HasSuffix(before, markTool) {
+			continue
+		}
+		if rest[0] == '"' {
+			if bytes.HasSuffix(before, markReason) {
+				continue // says only why the answer ended
+			}
+			if b.mayLaunch(rest, line) {
+				return true
+			}
+		} else if id, found := resultID(rest); found && b.mayAnswer(id, rest) {
+			return true
+		}
+	}
+	return notices && bytes.Contains(line, markNotice)
+}
+
+// mayLaunch tells whether a call is worth parsing; rest begins behind its
+// "tool_use. A shell's call in the foreground, the most common of all, is taken
+// at once; an id that no result answers does no harm.
+func (b *Batch) mayLaunch(rest, line []byte) bool {
+	rest = rest[:min(len(rest), 512)]
+	after, found := bytes.CutPrefix(rest, markCallID)
+	if !found {
+		return true // written in another order
+	}
+	id, after, found := bytes.Cut(after, markName)
+	if !found || len(id) == 0 || bytes.ContainsAny(id, `"\`) {
+		return true
+	}
+	end := bytes.IndexByte(after, '"')
+	if end < 0 {
+		return true
+	}
+	switch name := string(after[:end]); {
+	case kindOf(name) == "" && name != toolTaskStop:
+		return false
+	case (name == toolBash || name == toolPowerShell) && !bytes.Contains(line, markAsked):
+		b.Cursor.open(ToolUse{ID: string(id), Name: name})
+		return false
+	}
+	return true
+}
+
+// resultID is the id of a tool_result; rest begins behind its "tool_use.
+func resultID(rest []byte) ([]byte, bool) {
+	rest, found := bytes.CutPrefix(rest, markID)
+	if !found {
+		return nil, false
+	}
+	rest = bytes.TrimLeft(rest[:min(len(rest), 512)], ` :`)
+	if len(rest) == 0 || rest[0] != '"' {
+		return nil, false
+	}
+	end := bytes.IndexByte(rest[1:], '"')
+	if end < 0 {
+		return nil, false
+	}
+	return rest[1 : 1+end], true
+}
+
+// mayAnswer tells whether a result belongs to a launching tool's call and may say
+// that it launched something. Most do not: then the call is done with.
+func (b *Batch) mayAnswer(id, rest []byte) bool {
+	for _, t := range b.Cursor.Open {
+		if string(id) != t.ID {
+			continue
+		}
+		for _, mark := range launchMarks {
+			if bytes.Contains(rest, mark) {
+				return true
+			}
+		}
+		b.Cursor.close(t.ID)
+		return false
+	}
+	return false
+}
