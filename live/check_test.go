@@ -22,7 +22,7 @@ type fate struct {
 	End          string // finished, killed, running, or gone with the client
 	Agent        bool   // its owner was told
 	Coordinator  bool   // the coordinator was told
-	Reported     bool   // its output reached the coordinator in the agent's report
+	Reported     bool   // its output reached its parent or the coordinator in its report
 	Said         bool   // its output is in what the agent said at a stop
 }
 
@@ -73,6 +73,7 @@ func (w *world) observe() []fate {
 		default:
 			f.End = "killed"
 		}
+		parent, _ := w.server.Task(k.Owner)
 		for _, a := range w.server.Asked() {
 			if a.Ephemeral() {
 				continue
@@ -82,7 +83,8 @@ func (w *world) observe() []fate {
 				f.Agent = f.Agent || a.Request.Script == k.Owner
 				f.Coordinator = f.Coordinator || a.Request.Script == lead
 			}
-			f.Reported = f.Reported || a.Request.Script == lead && k.Owner != lead && strings.Contains(text, result(k.Label))
+			above := a.Request.Script == lead || a.Request.Script == parent.Owner
+			f.Reported = f.Reported || above && k.Owner != lead && strings.Contains(text, result(k.Label))
 		}
 		for _, h := range w.stops(k.Owner) {
 			f.Said = f.Said || strings.Contains(h.Last, result(k.Label))
@@ -324,14 +326,44 @@ func (w *world) checkStatus() {
 		w.t.Errorf("hookctl status: %v: %s", err, errs.String())
 		return
 	}
-	if !json.Valid(out) {
-		w.t.Errorf("hookctl status --json printed no JSON: %.300s", out)
+	type known struct {
+		ID     string `json:"id"`
+		Owner  string `json:"owner"`
+		Blocks int    `json:"blocks"`
+	}
+	var status struct {
+		Sessions []struct {
+			ID    string  `json:"session_id"`
+			Tasks []known `json:"tasks"`
+		} `json:"sessions"`
+	}
+	if err := json.Unmarshal(out, &status); err != nil {
+		w.t.Errorf("hookctl status --json: %v: %.300s", err, out)
 		return
 	}
+	if len(status.Sessions) != 1 || status.Sessions[0].ID != session {
+		w.t.Errorf("hookctl status shows %d sessions, not %s alone", len(status.Sessions), session)
+		return
+	}
+	said := status.Sessions[0].Tasks
 	for _, f := range w.fates {
 		k, _ := w.server.Task(f.Label)
-		if f.Blocks > 0 && !strings.Contains(string(out), k.ID) {
-			w.t.Errorf("hookctl status does not know %s", k.ID)
+		owner := "main"
+		if f.Owner != lead {
+			stops := w.stops(f.Owner)
+			if len(stops) == 0 {
+				continue // its end was never seen
+			}
+			owner = stops[0].Agent
+		}
+		i := slices.IndexFunc(said, func(t known) bool { return t.ID == k.ID })
+		switch {
+		case i < 0:
+			w.t.Errorf("hookctl status does not know %s of %s", k.ID, f.Owner)
+		case said[i].Owner != owner:
+			w.t.Errorf("hookctl status says %s is of %s, not of %s", k.ID, said[i].Owner, owner)
+		case said[i].Blocks != f.Blocks:
+			w.t.Errorf("hookctl status counts %d blocks for %s, not %d", said[i].Blocks, k.ID, f.Blocks)
 		}
 	}
 }

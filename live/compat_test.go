@@ -42,9 +42,10 @@ says how.
 
 A task is named by its owner. *Finished* tasks came to their own end; *killed*
 ones were ended by the client when the agent stopped; the ones *gone with the
-client* had no time to finish. *In the report*: the task's output reached the
-coordinator in the agent's final report. *Blocked*: the gate blocked the agent's
-stop for it. An empty cell was not run.
+client* had no time to finish. *In the report*: the task's output reached whoever
+launched the agent, in the agent's final report. *Told*: the client sent a
+notification of the task's end. *Blocked*: the gate blocked the agent's stop for
+it. An empty cell was not run.
 `
 
 // table is the text of docs/compatibility.md.

@@ -96,10 +96,10 @@ func (w *world) course() {
 		}
 		return true
 	})
-	w.quiet(time.Second)
+	w.quiet(parked)
 	if w.scenario.Then != nil {
 		w.scenario.Then(w)
-		w.quiet(time.Second)
+		w.quiet(parked)
 	}
 	for _, k := range w.shells() {
 		if !slices.Contains(w.scenario.Endless, k.Label) && !slices.Contains(w.scenario.Stopped, k.Label) {

@@ -39,7 +39,9 @@ const (
 	sessionLimit = 90 * time.Second
 	// settled: no request and no event for this long, nothing in flight. The
 	// client wakes an agent within about 0.2 s of its task's end.
-	settled = 2 * time.Second
+	settled = 1500 * time.Millisecond
+	// parked: every agent has ended its turn and nothing more comes of it.
+	parked = 700 * time.Millisecond
 )
 
 func newWorld(t *testing.T, c clientUnderTest, s scenario, host client.Host, m mode) *world {
