@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stopgate/pkg/event"
+	"stopgate/pkg/gate"
+	"stopgate/pkg/ledger"
+	"stopgate/pkg/transcript"
+	"stopgate/pkg/view"
+	"stopgate/pkg/wait"
+)
+
+// Exit codes of wait.
+const (
+	exitUnknown = 3
+	exitTimeout = 124
+)
+
+// defaultTimeout stays below the client's limit for a command in the foreground.
+const defaultTimeout = 9 * time.Minute
+
+func (a *app) wait() *cobra.Command {
+	var timeout time.Duration
+	var session string
+	var first, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "wait TASK...",
+		Short: "wait for background tasks to end, and say how they did",
+		Long: `wait waits until the background tasks have ended and prints how: with which exit
+code, when, and where the output is. It is what an agent runs in the foreground
+instead of stopping, in steps under the client's limit of 10 minutes for one
+command; run in the background by the coordinator, its own end wakes that.
+
+Exit codes: 0 all (or, with --any, one) ended, 124 the time was over first,
+3 no recorded session knows such a task, 1 the session ended.`,
+		Example: `  hookctl wait blxqppgqo
+  hookctl wait --any --timeout 5m blxqppgqo bot8qc2lo`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, ids []string) error {
+			if timeout < 0 {
+				return exitCode{exitUsage, errors.New("--timeout is less than 0")}
+			}
+			s, err := a.sessionOf(session, ids)
+			if err != nil {
+				return err
+			}
+			w := a.waitFor(s, ids)
+			w.Until, w.Any = a.h.Clock.Now().Add(timeout), first
+			result := w.Run(a.context())
+			if err := a.printOutcomes(s, result, asJSON); err != nil {
+				return err
+			}
+			switch result.Why {
+			case wait.AllEnded, wait.AnyEnded:
+				return nil
+			case wait.Deadline:
+				return exitCode{code: exitTimeout}
+			}
+			return exitCode{exitFailed, errors.New(result.Note)}
+		},
+	}
+	cmd.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "how long to wait at the most")
+	cmd.Flags().BoolVar(&first, "any", false, "stop waiting when one of them has ended")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&session, "session", "", "look in this session only: its `ID`, or how it begins")
+	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSessions) // fails only for an unknown flag
+	return cmd
+}
+
+// found is the session that knows the asked tasks.
+type found struct {
+	path string
+	snap ledger.Snapshot
+	// tasks are what the transcripts tell beyond the ledger.
+	tasks map[string]view.Task
+}
+
+// sessionOf finds the session that knows all the tasks: in the ledgers, the last
+// used first, or by reading the transcripts of the sessions around here.
+func (a *app) sessionOf(session string, ids []string) (found, error) {
+	src := a.source()
+	filter, err := a.filter(session, false)
+	if err != nil {
+		filter, err = a.filter(session, true)
+	}
+	if err != nil {
+		return found{}, err
+	}
+	all, err := src.Load(a.context(), view.Filter{All: session == "", Session: session, Bare: true})
+	if err != nil {
+		return found{}, err
+	}
+	known := func(f found) bool {
+		for _, id := range ids {
+			_, launched := f.snap.Launches[id]
+			_, ended := f.snap.Ends[id]
+			_, seen := f.tasks[id]
+			if !launched && !ended && !seen {
+				return false
+			}
+		}
+		return true
+	}
+	for _, s := range all.Sessions {
+		f := found{path: src.Dir.Store(s.ID)}
+		if f.snap, err = a.snapshot(f.path); err == nil && known(f) {
+			return f, nil
+		}
+	}
+	near, err := src.Load(a.context(), filter)
+	if err != nil {
+		return found{}, err
+	}
+	for _, s := range near.Sessions {
+		f := found{path: src.Dir.Store(s.ID), tasks: map[string]view.Task{}}
+		for _, t := range s.Tasks {
+			f.tasks[t.ID] = t
+		}
+		if f.snap, err = a.snapshot(f.path); err == nil && known(f) {
+			return f, nil
+		}
+	}
+	return found{}, exitCode{exitUnknown, fmt.Errorf("no recorded session knows %s (hookctl status lists the tasks)", view.Clean(strings.Join(ids, " and ")))}
+}
+
+func (a *app) snapshot(path string) (ledger.Snapshot, error) {
+	ctx, cancel := context.WithTimeout(a.context(), view.Patience)
+	defer cancel()
+	return ledger.ReadFile(ctx, path)
+}
+
+// waitFor is the wait for tasks of a session. It ends when the session does.
+func (a *app) waitFor(s found, ids []string) *wait.Wait {
+	main := s.snap.Session.Transcript
+	w := &wait.Wait{Files: a.h.Files, Clock: a.h.Clock, Main: main, From: s.snap.Cursors[main]}
+	for _, e := range s.snap.Ends {
+		w.Known = append(w.Known, e.End)
+	}
+	for _, id := range ids {
+		l, end := s.snap.Launches[id], s.snap.Ends[id]
+		t := wait.Task{ID: id, Kind: l.Kind, Output: l.Output}
+		if seen, ok := s.tasks[id]; ok && t.Kind == "" {
+			t.Kind, t.Output = seen.Kind, seen.Output
+		}
+		if t.Output == "" {
+			t.Output = end.Output
+		}
+		if t.Kind == event.TypeSubagent {
+			// An end from before its last start was not its last.
+			t.Since = s.snap.Agents[id].Started
+		}
+		w.Tasks = append(w.Tasks, t)
+	}
+	var modified time.Time
+	ended := !s.snap.Session.Ended.IsZero()
+	w.Cancelled = func() string {
+		if info, err := os.Stat(s.path); err == nil && !info.ModTime().Equal(modified) && !ended {
+			modified = info.ModTime()
+			if snap, err := a.snapshot(s.path); err == nil {
+				ended = !snap.Session.Ended.IsZero()
+			}
+		}
+		if ended {
+			return "the session has ended"
+		}
+		return ""
+	}
+	return w
+}
+
+// outcome is one line of wait's JSON.
+type outcome struct {
+	Task     string     `json:"task"`
+	State    string     `json:"state"`
+	ExitCode *int       `json:"exit_code"`
+	At       *time.Time `json:"at"`
+	Output   string     `json:"output"`
+	Size     *int64     `json:"size"`
+}
+
+func (a *app) printOutcomes(s found, r wait.Result, asJSON bool) error {
+	if !asJSON {
+		scr := a.screen()
+		for _, o := range r.Outcomes {
+			scr.Line(sayOutcome(o, s.snap.Launches[o.Task]))
+		}
+		return nil
+	}
+	list := []outcome{}
+	for _, o := range r.Outcomes {
+		line := outcome{Task: o.Task, State: "running", Output: o.Output}
+		if o.Done() {
+			line.State = string(o.How)
+		}
+		if o.How == wait.Exited {
+			line.ExitCode = &o.ExitCode
+		}
+		if !o.At.IsZero() {
+			line.At = &o.At
+		}
+		if o.Size >= 0 {
+			line.Size = &o.Size
+		}
+		list = append(list, line)
+	}
+	enc := json.NewEncoder(a.h.Stdout)
+	enc.SetIndent("", "  ")
+	return enc.Encode(map[string]any{"why": r.Why, "outcomes": list})
+}
+
+func sayOutcome(o wait.Outcome, l transcript.Launch) string {
+	text := view.Clean(o.Task) + " "
+	switch o.How {
+	case wait.Exited:
+		text += fmt.Sprintf("exited with code %d", o.ExitCode)
+	case wait.Killed:
+		text += "was killed"
+	case wait.Ended:
+		text += "ended"
+	default:
+		text += "still runs"
+	}
+	if o.Done() && !l.At.IsZero() && o.At.After(l.At) {
+		text += " after " + gate.Span(o.At.Sub(l.At))
+	}
+	if o.Output != "" {
+		text += "; output"
+		if o.Size >= 0 {
+			text += " (" + gate.Bytes(o.Size) + ")"
+		}
+		text += ": " + view.Clean(o.Output)
+	}
+	return text
+}
