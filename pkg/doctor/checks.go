@@ -1,0 +1,442 @@
+package doctor
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stopgate/pkg/event"
+	"stopgate/pkg/gate"
+	"stopgate/pkg/policy"
+	"stopgate/pkg/settings"
+	"stopgate/pkg/setup"
+)
+
+// Variables of the client that bear on what stopgate can do (docs/client.md).
+const (
+	envNoBackground = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"
+	envCap          = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+	envTeams        = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS"
+	envFork         = "CLAUDE_CODE_FORK_SUBAGENT"
+)
+
+// defaultCap is the client's own bound on blocks in a row.
+const defaultCap = 8
+
+func settingsRead(f facts) Check {
+	var broken, read []string
+	for _, s := range f.sources {
+		if s.err != nil {
+			broken = append(broken, s.err.Error())
+			if !strings.Contains(s.err.Error(), s.path) {
+				broken[len(broken)-1] = f.short(s.path) + ": " + s.err.Error()
+			}
+			continue
+		}
+		read = append(read, s.scope+" "+f.short(s.path))
+	}
+	switch {
+	case len(broken) > 0:
+		return Check{Status: Fail, Found: strings.Join(broken, "; "), Mend: "mend that file: the client cannot read it either"}
+	case len(read) == 0:
+		return Check{Status: Note, Found: "no settings file exists for this user and folder"}
+	}
+	return Check{Status: OK, Found: strings.Join(read, ", ")}
+}
+
+// hook is one entry of ours with where it stands.
+type hook struct {
+	settings.Entry
+	source source
+	policy policy.Policy
+	err    error
+}
+
+func (f facts) hooks() []hook {
+	var all []hook
+	for _, s := range f.sources {
+		for _, e := range s.hooks {
+			h := hook{Entry: e.Entry, source: s}
+			h.policy, h.err = setup.Policy(e.Entry)
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+func (h hook) is(event, mode string) bool {
+	return h.err == nil && h.Event == event && h.policy.Mode == mode
+}
+
+// title names an entry for people.
+func (h hook) title() string {
+	if h.Event != event.SubagentStop || h.err != nil {
+		return h.Event
+	}
+	switch {
+	case h.policy.Mode == policy.Courier:
+		return "courier --for " + setup.Span(h.policy.For)
+	case h.policy.Hold > 0:
+		return "gate --hold " + setup.Span(h.policy.Hold)
+	}
+	return "gate"
+}
+
+func (f facts) plugin() string {
+	name := ""
+	for _, s := range f.sources {
+		if s.plugin != "" {
+			name = s.plugin + " in " + s.scope
+		}
+	}
+	return name
+}
+
+const again = "hookctl install"
+
+func entriesPresent(f facts) Check {
+	hooks := f.hooks()
+	if len(hooks) == 0 {
+		if p := f.plugin(); p != "" {
+			return Check{Status: OK, Found: "by the plugin " + p}
+		}
+		return Check{Status: Fail, Found: "no settings of this user or folder register stopgate", Mend: again}
+	}
+	var parts, titles []string
+	for i, h := range hooks {
+		titles = append(titles, h.title())
+		if i+1 == len(hooks) || hooks[i+1].source.path != h.source.path {
+			parts = append(parts, h.source.scope+": "+strings.Join(titles, ", "))
+			titles = nil
+		}
+	}
+	c := Check{Status: OK, Found: strings.Join(parts, "; ")}
+	has := func(event, mode string) bool {
+		return slices.ContainsFunc(hooks, func(h hook) bool { return h.is(event, mode) })
+	}
+	var missing []string
+	for _, name := range []string{event.SubagentStart, event.PostToolUse, event.SessionEnd} {
+		if !has(name, policy.Gate) {
+			missing = append(missing, name)
+		}
+	}
+	switch {
+	case !has(event.SubagentStop, policy.Gate):
+		if p := f.plugin(); p != "" {
+			return Check{Status: OK, Found: c.Found + "; and by the plugin " + p}
+		}
+		return Check{Status: Fail, Found: c.Found + "; no gate on " + event.SubagentStop, Mend: again}
+	case len(missing) > 0:
+		return Check{Status: Warn, Found: c.Found + "; missing: " + strings.Join(missing, ", "), Mend: again}
+	case !has(event.SubagentStop, policy.Courier):
+		return Check{Status: Note, Found: c.Found + "; no courier: nobody is told of an orphan's end", Mend: again + " --no-courier=false"}
+	}
+	for _, h := range hooks {
+		if h.Event == event.PostToolUse && h.Matcher != setup.Launchers && h.Matcher != "" && h.Matcher != "*" {
+			return Check{Status: Note, Found: c.Found + fmt.Sprintf("; the matcher %q of PostToolUse is not the usual one: launches by other tools are found later, in the transcripts", h.Matcher), Mend: again}
+		}
+	}
+	return c
+}
+
+func hookRuns(f facts) Check {
+	if f.proofErr != nil {
+		return Check{Status: Warn, Found: "could not be tried: " + f.proofErr.Error()}
+	}
+	var programs []string
+	answer := ""
+	for _, p := range f.proofs {
+		program := setup.Program(p.Entry)
+		if p.Err != nil {
+			return Check{Status: Fail, Found: fmt.Sprintf("%s %s on %s: %v", f.short(program), strings.Join(p.Entry.Args, " "), p.Entry.Event, p.Err), Mend: again}
+		}
+		if !slices.Contains(programs, f.short(program)) {
+			programs = append(programs, f.short(program))
+		}
+		if pol, err := setup.Policy(p.Entry); err == nil && pol.Mode == policy.Gate && p.Entry.Event == event.SubagentStop {
+			answer = fmt.Sprintf(": %s (%s)", p.Want, p.Took.Round(time.Millisecond))
+		}
+	}
+	if len(programs) == 0 {
+		return Check{Status: Note, Found: "nothing registered to try"}
+	}
+	found := strings.Join(programs, ", ") + answer
+	for _, p := range f.proofs {
+		switch program := setup.Program(p.Entry); {
+		case p.Entry.Shell:
+			return Check{Status: Note, Found: found + "; an entry without args goes through a shell", Mend: again}
+		case !filepath.IsAbs(program):
+			return Check{Status: Warn, Found: found + "; the path is not absolute, so it depends on the session's folder", Mend: again}
+		}
+	}
+	return Check{Status: OK, Found: found}
+}
+
+// patience is how much longer than a hold an entry's timeout should be.
+const patience = 10 * time.Second
+
+func timeoutsFit(f facts) Check {
+	worst := Check{Status: OK}
+	var fine []string
+	for _, h := range f.hooks() {
+		if h.err != nil || h.Event != event.SubagentStop {
+			continue
+		}
+		wait, flag := h.policy.Hold, "--hold"
+		if h.policy.Mode == policy.Courier {
+			wait, flag = h.policy.For, "--for"
+		}
+		timeout := time.Duration(h.Timeout) * time.Second
+		if timeout == 0 {
+			timeout = setup.DefaultTimeout
+		}
+		text := fmt.Sprintf("%s %s %s under a timeout of %s", h.policy.Mode, flag, setup.Span(wait), setup.Span(timeout))
+		switch {
+		case timeout <= wait:
+			return Check{Status: Fail, Found: text + " (" + h.source.scope + "): the client ends the hook before it answers, and lets the stop through", Mend: again + ", or a timeout of " + strconv.Itoa(int((wait+time.Minute)/time.Second))}
+		case timeout < wait+patience:
+			worst = Check{Status: Warn, Found: text + " (" + h.source.scope + ") leaves no time to answer", Mend: again}
+		default:
+			fine = append(fine, text)
+		}
+	}
+	if worst.Status != OK {
+		return worst
+	}
+	if len(fine) == 0 {
+		return Check{Status: Note, Found: "nothing registered that waits"}
+	}
+	return Check{Status: OK, Found: strings.Join(fine, ", ")}
+}
+
+func entriesDoubled(f facts) Check {
+	type key struct{ event, mode string }
+	where := map[key][]string{}
+	var order []key
+	for _, h := range f.hooks() {
+		if h.err != nil {
+			continue
+		}
+		k := key{h.Event, h.policy.Mode}
+		if where[k] == nil {
+			order = append(order, k)
+		}
+		where[k] = append(where[k], h.source.scope)
+	}
+	if p := f.plugin(); p != "" && len(order) > 0 {
+		return Check{Status: Note, Found: "registered in settings and by the plugin " + p + ": each event is answered once, and costs two processes", Mend: "hookctl uninstall, or disable the plugin"}
+	}
+	var doubled []string
+	for _, k := range order {
+		if len(where[k]) > 1 {
+			name := k.event
+			if k.mode == policy.Courier {
+				name += " courier"
+			}
+			doubled = append(doubled, fmt.Sprintf("%s %d times (%s)", name, len(where[k]), strings.Join(where[k], ", ")))
+		}
+	}
+	if len(doubled) > 0 {
+		return Check{Status: Warn, Found: strings.Join(doubled, "; ") + ": each event is answered once, but which entry's flags count is left to chance", Mend: "hookctl uninstall, then hookctl install once"}
+	}
+	return Check{Status: OK, Found: "nothing is registered twice"}
+}
+
+func hooksAllowed(f facts) Check {
+	var off, only *source
+	managed := false
+	for i, s := range f.sources {
+		if v := s.look.DisableAllHooks; v != nil {
+			off = nil // a stronger scope has its way
+			if *v {
+				off = &f.sources[i]
+			}
+		}
+		if s.scope != settings.Managed {
+			continue
+		}
+		managed = managed || len(s.hooks) > 0
+		if v := s.look.AllowManagedHooksOnly; v != nil {
+			only = nil
+			if *v {
+				only = &f.sources[i]
+			}
+		}
+	}
+	switch {
+	case off != nil:
+		return Check{Status: Fail, Found: "disableAllHooks in " + f.short(off.path) + ": the client runs no hook", Mend: "take it out there"}
+	case only != nil && !managed:
+		return Check{Status: Fail, Found: "allowManagedHooksOnly in " + only.path + ": the client runs only hooks that managed settings register", Mend: "ask whoever manages this machine to register stopgate there"}
+	}
+	return Check{Status: OK, Found: "no settings file disables hooks"}
+}
+
+func switchedOn(f facts) Check {
+	switch {
+	case f.state.off == "":
+		return Check{Status: OK, Found: "stopgate is on"}
+	case f.state.until.IsZero():
+		return Check{Status: Warn, Found: "stopgate is off by " + f.state.off + ": every stop is let through", Mend: "hookctl on, or unset the variable"}
+	}
+	return Check{Status: Note, Found: "stopgate is off by " + f.state.off + " until " + f.state.until.Local().Format("2006-01-02 15:04"), Mend: "hookctl on"}
+}
+
+func stateUsable(f facts) Check {
+	s := f.state
+	switch {
+	case s.err != nil && s.path == "":
+		return Check{Status: Fail, Found: s.err.Error(), Mend: "set HOME or STOPGATE_STATE_DIR"}
+	case s.err != nil:
+		return Check{Status: Fail, Found: f.short(s.path) + ": " + s.err.Error(), Mend: "make it writable, or set STOPGATE_STATE_DIR to a folder on a local disk"}
+	case s.missing:
+		return Check{Status: OK, Found: f.short(s.path) + " will be made by the first event"}
+	case f.sessions.unreadable > 0:
+		return Check{Status: Warn, Found: fmt.Sprintf("%s can be written and locked; %d of %d sessions cannot be read", f.short(s.path), f.sessions.unreadable, f.sessions.count), Mend: "hookctl status says why"}
+	}
+	return Check{Status: OK, Found: f.short(s.path) + " can be written and locked"}
+}
+
+func lastRecorded(f facts) Check {
+	s := f.sessions
+	if s.at.IsZero() {
+		c := Check{Status: Note, Found: "no event has been recorded yet", Mend: "start a new session: running ones took their hooks at their start"}
+		if s.ephemeral > 0 {
+			c.Found = fmt.Sprintf("the hook was called %d times, so far only for the client's own helpers", s.ephemeral)
+			c.Mend = ""
+		}
+		return c
+	}
+	id := s.id
+	if len(id) > 8 {
+		id = id[:8]
+	}
+	return Check{Status: OK, Found: fmt.Sprintf("%s of session %s, %s ago", s.event, id, age(f.now.Sub(s.at)))}
+}
+
+// age is a duration in its two largest units at most.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return setup.Span(max(0, d).Round(time.Second))
+	case d < 48*time.Hour:
+		return setup.Span(d.Round(time.Minute))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+func clientVersion(f facts) Check {
+	v := f.version
+	if v == "" {
+		return Check{Status: Note, Found: "no transcript of a recorded session names the client's version yet"}
+	}
+	switch {
+	case older(v, execForm):
+		return Check{Status: Fail, Found: v + " cannot start the hook: it knows no args", Mend: "update Claude Code to " + withTasks + " or newer"}
+	case older(v, withTasks):
+		return Check{Status: Fail, Found: v + " does not tell a hook what runs, so no stop is ever blocked", Mend: "update Claude Code to " + withTasks + " or newer"}
+	}
+	what := ""
+	for _, b := range behaviours {
+		if b.upTo == "" || !older(b.upTo, v) {
+			what = b.what
+			break
+		}
+	}
+	below, above := around(v)
+	const see = " (docs/compatibility.md)"
+	switch {
+	case below == above:
+		return Check{Status: OK, Found: v + ", tested: " + what + see}
+	case above == "":
+		return Check{Status: Note, Found: v + " is newer than the newest tested one, " + below + ": " + what + " there" + see, Mend: "look at hookctl status after the next session: an agent's tasks should have owners"}
+	case below == "":
+		return Check{Status: Note, Found: v + " is older than the oldest tested one, " + above + ": " + what + " there" + see}
+	}
+	return Check{Status: OK, Found: v + ", between the tested " + below + " and " + above + ": " + what + see}
+}
+
+// value is what a variable is for a session here, and where that is said: in
+// the environment or in the env of a settings file, of which the strongest wins.
+func (f facts) value(name string) (value, where string) {
+	if v := f.env(name); v != "" {
+		value, where = v, "the environment"
+	}
+	for _, s := range f.sources {
+		if v, ok := s.look.Env[name]; ok {
+			value, where = v, s.scope+" settings"
+		}
+	}
+	return value, where
+}
+
+func truthy(v string) bool {
+	return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(strings.TrimSpace(v)))
+}
+
+func falsy(v string) bool {
+	return slices.Contains([]string{"0", "false", "no", "off"}, strings.ToLower(strings.TrimSpace(v)))
+}
+
+func backgroundTasks(f facts) Check {
+	if v, where := f.value(envNoBackground); truthy(v) {
+		return Check{Status: Note, Found: envNoBackground + "=" + v + " in " + where + ": agents launch nothing in the background, so there is nothing to guard"}
+	}
+	return Check{Status: OK, Found: "agents may run tasks in the background"}
+}
+
+func blockCap(f facts) Check {
+	blocks := policy.DefaultBlocks
+	for _, h := range f.hooks() {
+		if h.is(event.SubagentStop, policy.Gate) {
+			blocks = max(blocks, h.policy.Blocks)
+		}
+	}
+	limit, from := defaultCap, "the client's own"
+	v, where := f.value(envCap)
+	if n, err := strconv.Atoi(strings.TrimSpace(v)); v != "" && err == nil && n >= 0 {
+		limit, from = n, envCap+" in "+where
+	} else if v != "" {
+		from = "the client's own; " + envCap + "=" + v + " in " + where + " is no number"
+	}
+	if limit == 0 {
+		return Check{Status: OK, Found: "no cap (" + from + "); stopgate itself stops at " + strconv.Itoa(gate.MaxChain) + " blocks in a row"}
+	}
+	found := fmt.Sprintf("%d blocks in a row (%s)", limit, from)
+	switch {
+	case limit < min(blocks, gate.MaxChain):
+		return Check{Status: Warn, Found: fmt.Sprintf("%s, but --blocks %d asks for more: the client lets the agent go earlier", found, blocks), Mend: "raise or unset " + envCap}
+	case blocks > gate.MaxChain:
+		return Check{Status: Note, Found: fmt.Sprintf("%s; of --blocks %d an agent gets at most %d in a row", found, blocks, gate.MaxChain)}
+	case limit < gate.MaxChain:
+		return Check{Status: Note, Found: fmt.Sprintf("%s: enough for --blocks %d, not for an agent that leaves %d tasks one after the other", found, blocks, limit+1), Mend: "raise or unset " + envCap}
+	}
+	return Check{Status: OK, Found: fmt.Sprintf("%s, --blocks %d", found, blocks)}
+}
+
+func teamsInForkMode(f facts) Check {
+	teams, where := f.value(envTeams)
+	if !truthy(teams) {
+		return Check{Status: OK, Found: "agent teams are off"}
+	}
+	fork, forkWhere := f.value(envFork)
+	on := "agent teams are on (" + where + ")"
+	switch {
+	case falsy(fork):
+		return Check{Status: OK, Found: on + ", fork mode is pinned off (" + forkWhere + ")"}
+	case f.version != "" && older(deafTeams, f.version):
+		return Check{Status: OK, Found: on + "; from client " + f.version + " on teammates hear of their child agents"}
+	}
+	state := ", fork mode is not pinned off and can be switched on remotely"
+	if truthy(fork) {
+		state = ", fork mode is on (" + forkWhere + ")"
+	}
+	return Check{
+		Status: Warn,
+		Found:  on + state + ": up to client " + deafTeams + " a teammate's child agents then report where it cannot hear them",
+		Mend:   `set "` + envFork + `": "0" under "env" in the user's settings`,
+	}
+}

@@ -1,0 +1,222 @@
+package setup
+
+import (
+	"debug/buildinfo"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"stopgate/pkg/event"
+	"stopgate/pkg/policy"
+	"stopgate/pkg/settings"
+)
+
+// Choice is what a person chose to have registered.
+type Choice struct {
+	// Hold is how long the gate holds a stop; 0 blocks at once.
+	Hold time.Duration
+	// Blocks is how many blocks one task may be the reason of.
+	Blocks int
+	// Courier registers the courier beside the gate.
+	Courier bool
+	// Extra are further arguments of the gate that a person wrote into the
+	// entry; they stay.
+	Extra []string
+	// CourierFor and CourierExtra are the courier's.
+	CourierFor   time.Duration
+	CourierExtra []string
+}
+
+// DefaultHold is the hold that install registers unless told otherwise.
+const DefaultHold = 10 * time.Minute
+
+// Default is the recommended set, that of hooks.example.json.
+func Default() Choice {
+	return Choice{Hold: DefaultHold, Blocks: policy.DefaultBlocks, Courier: true, CourierFor: policy.DefaultFor}
+}
+
+const (
+	// Launchers is the matcher of the tools that can launch a background task
+	// or wake an agent.
+	Launchers = "Bash|PowerShell|Monitor|Agent|Task|Workflow|SendMessage|mcp__.*"
+	// margin is how much longer the client's patience is than ours: it must
+	// never end a hook that is about to answer.
+	margin = time.Minute
+	// recordTimeout is for the entries that only record.
+	recordTimeout = 10
+	// DefaultTimeout is the client's for an entry that names none
+	// (docs/client.md: the hook contract).
+	DefaultTimeout = 600 * time.Second
+)
+
+// Entries are the registrations of a choice for a hook at a path.
+func Entries(hook string, c Choice) []settings.Entry {
+	gate := []string{policy.Gate}
+	if c.Hold > 0 {
+		gate = append(gate, "--hold", Span(c.Hold))
+	}
+	if c.Blocks != policy.DefaultBlocks {
+		gate = append(gate, "--blocks", strconv.Itoa(c.Blocks))
+	}
+	gate = append(gate, c.Extra...)
+	all := []settings.Entry{{Event: event.SubagentStop, Command: hook, Args: gate, Timeout: seconds(c.Hold + margin)}}
+	if c.Courier {
+		all = append(all, settings.Entry{
+			Event: event.SubagentStop, Command: hook,
+			Args:        append([]string{policy.Courier, "--for", Span(c.CourierFor)}, c.CourierExtra...),
+			AsyncRewake: true, Timeout: seconds(c.CourierFor + margin),
+		})
+	}
+	return append(all,
+		settings.Entry{Event: event.SubagentStart, Command: hook, Timeout: recordTimeout},
+		settings.Entry{Event: event.PostToolUse, Matcher: Launchers, Command: hook, Timeout: recordTimeout},
+		settings.Entry{Event: event.SessionEnd, Command: hook, Timeout: recordTimeout},
+	)
+}
+
+func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+
+// Span writes a duration as a person would: 10m, not 10m0s.
+func Span(d time.Duration) string {
+	text := d.String()
+	if rest, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = rest + "m"
+	}
+	if rest, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = rest + "h"
+	}
+	return text
+}
+
+// Adopt takes over what the entries in a settings file say: the flags of the
+// gate and the courier there. ok is false where no gate of ours is among them.
+func Adopt(found []settings.Found) (c Choice, ok bool) {
+	c = Default()
+	c.Courier = false
+	for _, f := range found {
+		p, extra, err := parse(f.Entry)
+		if err != nil || f.Event != event.SubagentStop {
+			continue
+		}
+		switch p.Mode {
+		case policy.Gate:
+			if !ok {
+				c.Hold, c.Blocks, c.Extra, ok = p.Hold, p.Blocks, extra, true
+			}
+		case policy.Courier:
+			c.Courier, c.CourierFor, c.CourierExtra = true, p.For, extra
+		}
+	}
+	return c, ok
+}
+
+// parse reads an entry's policy, and those of its flags that install has no
+// option for.
+func parse(e settings.Entry) (policy.Policy, []string, error) {
+	p, err := policy.Parse(e.Args)
+	if err != nil || e.Shell {
+		if e.Shell {
+			p, err = policy.Parse(words(e.Command)[1:])
+		}
+		if err != nil {
+			return p, nil, err
+		}
+	}
+	var extra []string
+	if p.Observe {
+		extra = append(extra, "--observe")
+	}
+	for _, re := range p.Ignore {
+		extra = append(extra, "--ignore", re.String())
+	}
+	return p, extra, nil
+}
+
+// Policy is what an entry's command line tells the hook to do.
+func Policy(e settings.Entry) (policy.Policy, error) {
+	p, _, err := parse(e)
+	return p, err
+}
+
+// Program is the path of the program that an entry runs.
+func Program(e settings.Entry) string {
+	if e.Shell {
+		return words(e.Command)[0]
+	}
+	return e.Command
+}
+
+// words splits a plain shell command line; quotes keep blanks together. It has
+// always a first word, which may be empty.
+func words(line string) []string {
+	var all []string
+	var word strings.Builder
+	quote, some := rune(0), false
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, some = r, true
+		case quote == 0 && (r == ' ' || r == '\t'):
+			if some {
+				all = append(all, word.String())
+			}
+			word.Reset()
+			some = false
+		default:
+			word.WriteRune(r)
+			some = true
+		}
+	}
+	if some || len(all) == 0 {
+		all = append(all, word.String())
+	}
+	return all
+}
+
+// Ours recognises the commands that run our hook: the program that install puts
+// in place; any other that is built from cmd/hook; and, where the program is
+// gone, one that stood in a folder such as install makes.
+func (w World) Ours() settings.Ours {
+	target := w.Hook()
+	known := map[string]bool{}
+	return func(command string, args []string) bool {
+		program := command
+		if args == nil {
+			program = words(command)[0]
+		}
+		if rest, ok := strings.CutPrefix(program, "~/"); ok {
+			program = filepath.Join(w.Home(), rest)
+		}
+		is, ok := known[program]
+		if !ok {
+			is = program == target || runsHook(program)
+			known[program] = is
+		}
+		return is
+	}
+}
+
+func runsHook(program string) bool {
+	slashed := strings.ReplaceAll(program, `\`, "/")
+	if base := strings.TrimSuffix(slashed[strings.LastIndexByte(slashed, '/')+1:], ".exe"); base != hookName {
+		return false
+	}
+	if _, err := os.Stat(program); err == nil {
+		return isProgram(program, hookName)
+	}
+	return strings.Contains(slashed, "/stopgate/"+binDir+"/")
+}
+
+// isProgram tells whether a file is one of our two programs, by what the go tool
+// wrote into it.
+func isProgram(path, name string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	info, err := buildinfo.ReadFile(path)
+	return err == nil && info.Path == "stopgate/cmd/"+name
+}

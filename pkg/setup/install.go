@@ -1,0 +1,316 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"stopgate/pkg/policy"
+	"stopgate/pkg/settings"
+	"stopgate/pkg/state"
+)
+
+// InstallOptions are what a person asked for.
+type InstallOptions struct {
+	// Scope is the settings scope; File takes its place unless "".
+	Scope, File string
+	// Hold, Blocks and Courier are nil where nothing was said: then what is
+	// installed there stays, or else the default counts.
+	Hold    *time.Duration
+	Blocks  *int
+	Courier *bool
+	// DryRun finds out what would be done and does nothing.
+	DryRun bool
+}
+
+// InstallReport is what Install did, or with DryRun would do.
+type InstallReport struct {
+	// File is the settings file, and Edit what became of it.
+	File string
+	Edit settings.Result
+	// Diff shows the edit; "" where nothing changes.
+	Diff string
+	// Choice is what is registered, Kept whether parts of it were taken over
+	// from an earlier installation.
+	Choice Choice
+	Kept   bool
+	// Programs are the files put in place; Built tells that they were built.
+	Programs []Placed
+	Built    bool
+	// Link is the link to hookctl; its Path is "" for none, and NoLink says why.
+	Link   Placed
+	NoLink string
+	// Elsewhere are other settings files with entries of ours.
+	Elsewhere []string
+	// Proofs say how the installed command lines answered; nil in a dry run.
+	Proofs []Proof
+}
+
+// Changed tells whether anything was, or would be, changed.
+func (r InstallReport) Changed() bool {
+	return r.Edit.Changed || r.Link.Changed || slices.ContainsFunc(r.Programs, func(p Placed) bool { return p.Changed })
+}
+
+// Failed are the proofs that failed.
+func (r InstallReport) Failed() []Proof {
+	return slices.DeleteFunc(slices.Clone(r.Proofs), func(p Proof) bool { return p.Err == nil })
+}
+
+// Install puts the programs in place, registers them in a settings file, links
+// hookctl and proves that the registered command lines answer. What it refuses
+// (a settings file that is no JSON, a file of somebody else where a program
+// belongs) it refuses before anything is changed.
+func (w World) Install(ctx context.Context, o InstallOptions) (InstallReport, error) {
+	var rep InstallReport
+	if w.Data() == "" {
+		return rep, ErrNoHome
+	}
+	rep.File = o.File
+	if rep.File == "" {
+		file, err := w.File(o.Scope)
+		if err != nil {
+			return rep, err
+		}
+		rep.File = file
+	}
+	if err := w.merge(&rep, o, true); err != nil {
+		return rep, err
+	}
+	programs, err := w.Programs()
+	if err != nil {
+		return rep, err
+	}
+	defer programs.Close()
+	rep.Built = programs.Built
+
+	var rec record
+	if o.DryRun {
+		if rec, err = w.load(); err != nil {
+			return rep, err
+		}
+		if err := w.place(&rep, programs, &rec, true); err != nil {
+			return rep, err
+		}
+		w.link(&rep, &rec, true)
+		rep.Elsewhere = w.elsewhere(rep.File, rec)
+		return rep, nil
+	}
+
+	lock, made, err := w.lock()
+	if err != nil {
+		removeEmpty(made)
+		return rep, err
+	}
+	defer lock.Release()
+	if rec, err = w.load(); err != nil {
+		return rep, err
+	}
+	made = append(made, missing(state.Locate(w.Env))...)
+	rec.Made = append(rec.Made, made...)
+	if err := w.install(&rep, o, programs, &rec); err != nil {
+		if errors.As(err, new(*ForeignError)) && len(made) > 0 {
+			// Nothing was put anywhere yet.
+			_ = os.Remove(filepath.Join(w.Data(), lockFile))
+			removeEmpty(made)
+		}
+		return rep, err
+	}
+	return rep, w.prove(ctx, &rep)
+}
+
+func (w World) install(rep *InstallReport, o InstallOptions, programs Programs, rec *record) error {
+	if err := w.place(&InstallReport{}, programs, rec, true); err != nil {
+		return err // before the first of them is put in place
+	}
+	if err := w.place(rep, programs, rec, false); err != nil {
+		return err
+	}
+	if rec.file(rep.File) == nil {
+		rec.add(rep.File, nil)
+	}
+	if err := w.save(*rec); err != nil {
+		return err
+	}
+	if err := w.merge(rep, o, false); err != nil {
+		return err
+	}
+	rec.add(rep.File, rep.Edit.Made)
+	w.link(rep, rec, false)
+	rep.Elsewhere = w.elsewhere(rep.File, *rec)
+	return w.save(*rec)
+}
+
+// merge brings the entries into the settings file.
+func (w World) merge(rep *InstallReport, o InstallOptions, dryRun bool) error {
+	old, err := settings.Read(rep.File)
+	if err != nil {
+		return err
+	}
+	found, err := settings.Find(old, w.Ours())
+	if err != nil {
+		return fmt.Errorf("%s: %w; nothing was changed", rep.File, err)
+	}
+	c, before := Adopt(found)
+	if !before {
+		c = Default()
+	}
+	rep.Kept = false
+	keep := func(said bool, differs bool) { rep.Kept = rep.Kept || before && !said && differs }
+	if o.Hold != nil {
+		c.Hold = *o.Hold
+	}
+	if o.Blocks != nil {
+		c.Blocks = *o.Blocks
+	}
+	if o.Courier != nil {
+		c.Courier = *o.Courier
+	}
+	keep(o.Hold != nil, c.Hold != DefaultHold)
+	keep(o.Blocks != nil, c.Blocks != policy.DefaultBlocks)
+	keep(o.Courier != nil, !c.Courier)
+	keep(false, len(c.Extra)+len(c.CourierExtra) > 0 || c.CourierFor != policy.DefaultFor)
+	switch {
+	case c.Hold < 0 || c.Hold > policy.MaxHold:
+		return fmt.Errorf("--hold %s: not between 0 and %s", Span(c.Hold), Span(policy.MaxHold))
+	case c.Blocks < 0:
+		return fmt.Errorf("--blocks %d: less than 0", c.Blocks)
+	}
+	rep.Choice = c
+	rep.Edit, err = settings.Install(rep.File, Entries(w.Hook(), c), w.Ours(), w.edits(dryRun))
+	if err != nil {
+		if errors.As(err, new(*settings.SyntaxError)) || errors.As(err, new(*settings.ShapeError)) {
+			err = fmt.Errorf("%w; nothing was changed", err)
+		}
+		return err
+	}
+	rep.Diff = settings.Diff(rep.Edit.Old, rep.Edit.New, w.Short(rep.File))
+	return nil
+}
+
+func (w World) place(rep *InstallReport, programs Programs, rec *record, dryRun bool) error {
+	rep.Programs = nil
+	if !dryRun {
+		made, err := makeDirs(filepath.Join(w.Data(), binDir))
+		rec.Made = append(rec.Made, made...)
+		if err != nil {
+			return err
+		}
+	}
+	for _, p := range []struct{ source, target string }{
+		{programs.Hook, w.Hook()}, {programs.Hookctl, w.Hookctl()},
+	} {
+		placed, sum, err := place(p.source, p.target, rec.Programs[p.target], dryRun)
+		if err != nil {
+			return err
+		}
+		rep.Programs = append(rep.Programs, placed)
+		if !dryRun {
+			if rec.Programs == nil {
+				rec.Programs = map[string]string{}
+			}
+			rec.Programs[p.target] = sum
+		}
+	}
+	return nil
+}
+
+// link puts hookctl on PATH where that takes no more than a free name. That it
+// cannot is no failure.
+func (w World) link(rep *InstallReport, rec *record, dryRun bool) {
+	if runtime.GOOS == "windows" || w.Home() == "" {
+		rep.NoLink = "there is no folder for links here"
+		return
+	}
+	dir := filepath.Join(w.Home(), ".local", "bin")
+	path := filepath.Join(dir, hookctlName)
+	if !w.onPath(dir) {
+		rep.NoLink = w.Short(dir) + " is not on PATH"
+		return
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		to, _ := os.Readlink(path) // an unreadable one is not ours
+		if to == w.Hookctl() {
+			rep.Link = Placed{Path: path}
+			if !dryRun {
+				rec.Link = path
+			}
+			return
+		}
+		fallthrough
+	default:
+		rep.NoLink = "the name " + w.Short(path) + " is taken"
+		return
+	}
+	if !dryRun {
+		made, err := makeDirs(dir)
+		rec.Made = append(rec.Made, made...)
+		if err == nil {
+			err = os.Symlink(w.Hookctl(), path)
+		}
+		if err != nil {
+			rep.NoLink = err.Error()
+			return
+		}
+		rec.Link = path
+	}
+	rep.Link = Placed{Path: path, Changed: true}
+}
+
+// elsewhere are the other settings files that register us too.
+func (w World) elsewhere(file string, rec record) []string {
+	var all []string
+	for _, path := range w.candidates(rec, "") {
+		data, err := settings.Read(path)
+		if err != nil || path == file {
+			continue
+		}
+		if found, err := settings.Find(data, w.Ours()); err == nil && len(found) > 0 {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+// prove reads the entries back from the settings file and tries them.
+func (w World) prove(ctx context.Context, rep *InstallReport) error {
+	data, err := settings.Read(rep.File)
+	if err != nil {
+		return err
+	}
+	found, err := settings.Find(data, w.Ours())
+	if err != nil {
+		return err
+	}
+	var entries []settings.Entry
+	for _, f := range found {
+		entries = append(entries, f.Entry)
+	}
+	if len(entries) == 0 {
+		return fmt.Errorf("%s: the entries are not there any more", rep.File)
+	}
+	rep.Proofs, err = Prove(ctx, entries)
+	return err
+}
+
+// missing are the folders on the way to dir that do not exist, the outermost
+// first; the hook will make them.
+func missing(dir string) []string {
+	var all []string
+	for at := dir; at != ""; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+			break
+		}
+		all = append(all, at)
+	}
+	slices.Reverse(all)
+	return all
+}

@@ -1,0 +1,172 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"stopgate/pkg/state"
+)
+
+// record is what an installation did on this machine, so that it can be undone.
+type record struct {
+	// Files are the settings files with entries of ours.
+	Files []recordedFile `json:"files,omitempty"`
+	// Programs are the programs that were put in place, by path, with the
+	// SHA-256 of their bytes.
+	Programs map[string]string `json:"programs,omitempty"`
+	// Link is the link to hookctl; "" for none.
+	Link string `json:"link,omitempty"`
+	// Made are the folders that had to be made, the outermost first.
+	Made []string `json:"made,omitempty"`
+}
+
+type recordedFile struct {
+	Path string `json:"path"`
+	// Made are the folders that had to be made for the file, the outermost first.
+	Made []string `json:"made,omitempty"`
+}
+
+func (r *record) file(path string) *recordedFile {
+	i := slices.IndexFunc(r.Files, func(f recordedFile) bool { return f.Path == path })
+	if i < 0 {
+		return nil
+	}
+	return &r.Files[i]
+}
+
+// add notes an edited file; folders made for it before are kept.
+func (r *record) add(path string, made []string) {
+	f := r.file(path)
+	if f == nil {
+		r.Files = append(r.Files, recordedFile{Path: path})
+		f = &r.Files[len(r.Files)-1]
+	}
+	f.Made = append(f.Made, made...)
+}
+
+func (r *record) drop(path string) {
+	r.Files = slices.DeleteFunc(r.Files, func(f recordedFile) bool { return f.Path == path })
+}
+
+func (w World) recordPath() string { return filepath.Join(w.Data(), recordFile) }
+
+// load returns an empty record where there is none.
+func (w World) load() (record, error) {
+	var r record
+	data, err := os.ReadFile(w.recordPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		return record{}, fmt.Errorf("record of the installation: %s: %w", w.recordPath(), err)
+	}
+	return r, nil
+}
+
+func (w World) save(r record) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	data = append(data, '\n')
+	if old, err := os.ReadFile(w.recordPath()); err == nil && bytes.Equal(old, data) {
+		return nil
+	}
+	return writeFile(w.recordPath(), data, 0o600)
+}
+
+// lockWait is how long one installation waits for another to end.
+const lockWait = time.Minute
+
+// lock keeps other installations of this user out. It returns the folders that
+// had to be made.
+func (w World) lock() (*state.Lock, []string, error) {
+	if w.Data() == "" {
+		return nil, nil, ErrNoHome
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	var made []string
+	for {
+		more, err := makeDirs(w.Data())
+		made = append(made, more...)
+		if err != nil {
+			return nil, made, err
+		}
+		l, err := state.Acquire(ctx, filepath.Join(w.Data(), lockFile), false)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // swept away by an uninstall that ended just now
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("another installation is under way: %w", err)
+		}
+		return l, made, err
+	}
+}
+
+// makeDirs makes a folder and those above it and says which were missing.
+func makeDirs(dir string) ([]string, error) {
+	var missing, made []string
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+			break
+		}
+		missing = append(missing, at)
+	}
+	slices.Reverse(missing)
+	for _, d := range missing {
+		err := os.Mkdir(d, 0o700)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return made, err
+		}
+		if err == nil {
+			made = append(made, d)
+		}
+	}
+	return made, nil
+}
+
+// removeEmpty removes folders from the innermost on, as long as they are empty.
+func removeEmpty(dirs []string) {
+	for _, d := range slices.Backward(dirs) {
+		if os.Remove(d) != nil {
+			continue // not empty, or gone
+		}
+	}
+}
+
+// writeFile puts a whole file in place by a rename.
+func writeFile(path string, data []byte, mode fs.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".stopgate-*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
