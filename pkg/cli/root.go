@@ -32,6 +32,9 @@ var commands = []func(*app) *cobra.Command{
 	(*app).status,
 	(*app).demo,
 	(*app).replay,
+	(*app).install,
+	(*app).uninstall,
+	(*app).doctor,
 	(*app).version,
 }
 

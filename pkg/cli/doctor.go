@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"stopgate/pkg/doctor"
+	"stopgate/pkg/view"
+)
+
+func (a *app) doctor() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "check that stopgate is registered, runs, and can do its job",
+		Long: `doctor asks one question a line and says what it found: ok, note (worth knowing),
+warn (works, but not as it should) or fail (does not work), with the mend behind
+"->". It sends a recorded stop through what is registered and changes nothing.
+
+The exit code is 1 when a check failed.`,
+		Example: `  hookctl doctor
+  hookctl doctor --json | jq '.checks[] | select(.status != "ok")'`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			w, err := a.world()
+			if err != nil {
+				return err
+			}
+			rep := doctor.Doctor{World: w, Files: a.h.Files, Now: a.h.Clock.Now()}.Run(a.context())
+			if asJSON {
+				enc := json.NewEncoder(a.h.Stdout)
+				enc.SetEscapeHTML(false)
+				enc.SetIndent("", "  ")
+				err = enc.Encode(rep)
+			} else {
+				a.diagnosis(rep)
+			}
+			if err == nil && !rep.OK {
+				err = exitCode{code: exitFailed}
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON for programs")
+	return cmd
+}
+
+// diagnosis prints a report.
+func (a *app) diagnosis(rep doctor.Report) {
+	scr := a.screen()
+	styles := map[doctor.Status]view.Style{doctor.OK: view.Good, doctor.Note: view.Normal, doctor.Warn: view.Busy, doctor.Fail: view.Alarm}
+	counts := map[doctor.Status]int{}
+	const indent = "                 " // under the text of a check
+	for _, c := range rep.Checks {
+		counts[c.Status]++
+		lead := scr.Paint(pad(string(c.Status), 4), styles[c.Status]) + "  " + pad(c.Name, 10) + " "
+		text := view.Clean(c.Found)
+		scr.Text(lead, indent, text, view.Normal)
+		if c.Mend != "" {
+			scr.Text(indent+"-> ", indent+"   ", view.Clean(c.Mend), view.Normal)
+		}
+	}
+	scr.Line()
+	switch {
+	case counts[doctor.Fail] > 0:
+		scr.Line(countOf(counts[doctor.Fail], "check"), " failed")
+	case counts[doctor.Warn] > 0:
+		scr.Line("it works; ", countOf(counts[doctor.Warn], "warning"))
+	default:
+		scr.Line("all is well")
+	}
+}
+
+func pad(text string, n int) string {
+	for len(text) < n {
+		text += " "
+	}
+	return text
+}

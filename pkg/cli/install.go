@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stopgate/pkg/policy"
+	"stopgate/pkg/settings"
+	"stopgate/pkg/setup"
+	"stopgate/pkg/view"
+)
+
+func (a *app) install() *cobra.Command {
+	var o setup.InstallOptions
+	var hold time.Duration
+	var blocks int
+	var noCourier bool
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "put stopgate in place and register it",
+		Long: `install copies (or builds) hook and hookctl into a folder of their own, adds the
+entries of stopgate to a settings file of Claude Code, and proves that what is
+registered there answers: it sends a recorded stop through it and expects a block.
+
+Every other byte of the settings file stays as it is, and its old bytes are kept.
+Installing the same again changes nothing. What is installed already and not named
+on the command line stays as it is, also arguments that you added to the entries.`,
+		Example: `  hookctl install
+  hookctl install --scope project --hold 20m
+  hookctl install --dry-run`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("hold") {
+				o.Hold = &hold
+			}
+			if cmd.Flags().Changed("blocks") {
+				o.Blocks = &blocks
+			}
+			if cmd.Flags().Changed("no-courier") {
+				courier := !noCourier
+				o.Courier = &courier
+			}
+			w, err := a.world()
+			if err != nil {
+				return err
+			}
+			rep, err := w.Install(a.context(), o)
+			if err != nil {
+				return err
+			}
+			a.installed(w, rep, o.DryRun)
+			if failed := rep.Failed(); len(failed) > 0 {
+				return fmt.Errorf("%s does not answer as it should; hookctl doctor says more", w.Short(setup.Program(failed[0].Entry)))
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Scope, "scope", settings.User, "the `SCOPE` of the settings: user, project or local")
+	f.StringVar(&o.File, "settings", "", "edit this settings `FILE` instead")
+	f.DurationVar(&hold, "hold", setup.DefaultHold, "hold a stop for `D` until its tasks end; 0 blocks at once")
+	f.IntVar(&blocks, "blocks", policy.DefaultBlocks, "one task may be the reason of `N` blocks")
+	f.BoolVar(&noCourier, "no-courier", false, "do not register the courier")
+	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be done and change nothing")
+	cmd.MarkFlagsMutuallyExclusive("scope", "settings")
+	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions( // fails only for an unknown flag
+		[]cobra.Completion{settings.User, settings.Project, settings.Local}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// world is where install, uninstall and doctor work.
+func (a *app) world() (setup.World, error) {
+	cwd, err := a.folder()
+	if err != nil {
+		return setup.World{}, fmt.Errorf("the current folder: %w", err)
+	}
+	return setup.World{Env: a.h.Env, Cwd: cwd, Self: a.h.Self(), Now: a.h.Clock.Now}, nil
+}
+
+// installed prints the report of an installation.
+func (a *app) installed(w setup.World, rep setup.InstallReport, dryRun bool) {
+	scr := a.screen()
+	if dryRun {
+		scr.Line("dry run: nothing was changed")
+		scr.Line()
+	}
+	scr.Line("programs")
+	for _, p := range rep.Programs {
+		scr.Line(fmt.Sprintf("  %-11s ", placedWord(p, dryRun, rep.Built)), w.Short(p.Path))
+	}
+	if rep.Link.Path != "" {
+		scr.Line(fmt.Sprintf("  %-11s ", linkWord(rep.Link, dryRun)), w.Short(rep.Link.Path))
+	}
+	scr.Line("settings")
+	switch {
+	case !rep.Edit.Changed:
+		scr.Line(fmt.Sprintf("  %-11s ", "as before"), w.Short(rep.File))
+	default:
+		scr.Line(fmt.Sprintf("  %-11s ", would(dryRun, "edited", "would edit")), w.Short(rep.File))
+		if rep.Edit.Backup != "" {
+			scr.Text("  backup      ", "              ", w.Short(rep.Edit.Backup), view.Normal)
+		}
+	}
+	if rep.Kept {
+		scr.Text("  ", "  ", "what you had chosen stays: "+chosen(rep.Choice), view.Normal)
+	}
+	for _, path := range rep.Elsewhere {
+		scr.Text("  ", "  ", "also registered in "+w.Short(path)+": each event is answered once all the same", view.Normal)
+	}
+	if rep.Diff != "" {
+		scr.Line()
+		a.diff(scr, rep.Diff)
+	}
+	if len(rep.Proofs) > 0 {
+		scr.Line()
+		scr.Line("proved, with a recorded session sent through the entries in that file")
+		for _, p := range rep.Proofs {
+			a.proof(scr, p)
+		}
+	}
+	scr.Line()
+	switch {
+	case dryRun && !rep.Changed():
+		scr.Line("everything is installed like this already")
+	case dryRun:
+	case !rep.Changed():
+		scr.Line("nothing was changed: everything is installed like this already")
+	default:
+		scr.Line("next")
+		scr.Text("- ", "  ", "start a new session of Claude Code: running ones took their hooks at their start", view.Normal)
+		hookctl := "hookctl"
+		if rep.Link.Path == "" {
+			hookctl = w.Short(w.Hookctl())
+			scr.Text("- ", "  ", "hookctl is not linked ("+rep.NoLink+"); its path is "+hookctl, view.Normal)
+		}
+		scr.Text("- ", "  ", hookctl+" status: who runs what, once a subagent has started", view.Normal)
+		scr.Text("- ", "  ", hookctl+" doctor: is everything as it should be", view.Normal)
+		scr.Text("- ", "  ", hookctl+" uninstall: take it out again", view.Normal)
+	}
+}
+
+func would(dryRun bool, done, dry string) string {
+	if dryRun {
+		return dry
+	}
+	return done
+}
+
+func placedWord(p setup.Placed, dryRun, built bool) string {
+	switch {
+	case !p.Changed:
+		return "as before"
+	case dryRun && p.Replaced:
+		return "would renew"
+	case dryRun:
+		return "would add"
+	case p.Replaced:
+		return "renewed"
+	case built:
+		return "built"
+	}
+	return "copied"
+}
+
+func linkWord(p setup.Placed, dryRun bool) string {
+	switch {
+	case !p.Changed:
+		return "as before"
+	case dryRun:
+		return "would link"
+	}
+	return "linked"
+}
+
+// chosen says a choice as flags.
+func chosen(c setup.Choice) string {
+	parts := []string{"--hold " + setup.Span(c.Hold), fmt.Sprint("--blocks ", c.Blocks)}
+	parts = append(parts, c.Extra...)
+	if c.Courier {
+		parts = append(parts, append([]string{"courier --for " + setup.Span(c.CourierFor)}, c.CourierExtra...)...)
+	} else {
+		parts = append(parts, "--no-courier")
+	}
+	return view.Clean(strings.Join(parts, " "))
+}
+
+// proof prints how one entry answered.
+func (a *app) proof(scr view.Screen, p setup.Proof) {
+	who := p.Entry.Event
+	if pol, err := setup.Policy(p.Entry); err == nil && pol.Mode == policy.Courier {
+		who += " " + policy.Courier
+	}
+	switch {
+	case p.Skipped != "":
+		scr.Text("  -    ", "       ", who+": "+p.Skipped, view.Normal)
+	case p.Err != nil:
+		scr.Text("  FAIL ", "       ", who+": "+view.Clean(p.Err.Error()), view.Normal)
+	default:
+		scr.Text("  ok   ", "       ", who+": "+p.Want+" ("+p.Took.Round(time.Millisecond).String()+")", view.Normal)
+	}
+}
+
+// diff prints a unified diff.
+func (a *app) diff(scr view.Screen, text string) {
+	for line := range strings.Lines(text) {
+		scr.Line(view.Clean(strings.TrimRight(line, "\r\n")))
+	}
+}
