@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -202,4 +205,49 @@ func inside(folder, outer string) bool {
 	}
 	rel, err := filepath.Rel(outer, folder)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// Copy copies the store of a session and the off switches into another state
+// folder, so that the gate can be run there and nothing of the real one changes.
+// What does not exist is left out.
+func (s Source) Copy(ctx context.Context, to state.Dir, sessionID string) error {
+	store := to.Store(sessionID)
+	if err := os.MkdirAll(filepath.Dir(store), 0o700); err != nil {
+		return err
+	}
+	switches := []string{""}
+	if sessionID != "" {
+		switches = append(switches, sessionID)
+	}
+	for _, id := range switches {
+		if until, off := s.Dir.OffUntil(id, s.Now); off {
+			if err := to.SwitchOff(id, until); err != nil {
+				return err
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	path := s.Dir.Store(sessionID)
+	lock, err := state.Share(ctx, s.Dir.LockPath(sessionID))
+	switch {
+	case err == nil:
+		defer lock.Release()
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s is busy: a hook is writing to it; try again in a moment", path)
+	}
+	from, _, err := s.Files.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer from.Close() //nolint:errcheck // only read
+	out, err := os.OpenFile(store, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, from)
+	return errors.Join(err, out.Close())
 }

@@ -201,9 +201,10 @@ type Task struct {
 	ExitCode *int
 	// Output is its output file; "" where it is unknown.
 	Output string
-	// Evidence is how the launch was seen, File and Line where: a transcript and
-	// the byte offset of the line, or "" and 0.
+	// Evidence is how the launch was seen, ToolUse by which call, File and Line
+	// where: a transcript and the byte offset of the line, or "" and 0.
 	Evidence string
+	ToolUse  string
 	File     string
 	Line     int64
 	// Launched and Ended are zero where they are unknown.

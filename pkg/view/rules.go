@@ -28,6 +28,8 @@ type signs struct {
 	// it. listedAt is zero where no event brought a list.
 	listed   bool
 	listedAt time.Time
+	// seen is when a stop last listed it; zero for never.
+	seen time.Time
 	// over tells that the session has ended.
 	over bool
 }
@@ -61,7 +63,7 @@ func judge(s signs) verdict {
 		return verdict{TaskFinished, SignOutput, &code, s.written}
 	case s.mark == transcript.MarkKilled && after(s.written):
 		return verdict{TaskKilled, SignOutput, nil, s.written}
-	case !s.listed && !s.listedAt.IsZero() && !s.launched.After(s.listedAt.Add(-slack)):
+	case !s.listed && (s.seen.Before(s.listedAt) && !s.seen.IsZero() || !s.listedAt.IsZero() && !s.launched.After(s.listedAt.Add(-slack))):
 		return verdict{state: TaskUnknown, sign: SignGone}
 	case s.over:
 		return verdict{state: TaskUnknown, sign: SignSession}

@@ -49,15 +49,33 @@ func (s Screen) Line(parts ...string) {
 // Text prints a text of several words within the width, each line behind
 // indent, the first behind lead.
 func (s Screen) Text(lead, indent, text string, style Style) {
-	width := s.Width
-	if width > 0 {
-		width = max(20, width-Width(indent))
+	width := 0
+	if s.Width > 0 {
+		width = max(20, s.Width-Width(plainText(lead)))
 	}
-	for i, line := range wrap(text, width) {
-		if i > 0 {
-			lead = indent
+	lines := wrap(text, width)
+	s.Line(lead, s.Paint(lines[0], style))
+	if len(lines) == 1 {
+		return
+	}
+	// The lines below have the room that indent leaves.
+	if width = max(20, s.Width-Width(indent)); s.Width == 0 {
+		width = 0
+	}
+	for _, line := range wrap(strings.Join(lines[1:], " "), width) {
+		s.Line(indent, s.Paint(line, style))
+	}
+}
+
+// plainText is a text without the styles that Paint gave it.
+func plainText(s string) string {
+	for {
+		begin, rest, found := strings.Cut(s, "\x1b[")
+		if !found {
+			return s
 		}
-		s.Line(lead, s.Paint(line, style))
+		_, rest, _ = strings.Cut(rest, "m")
+		s = begin + rest
 	}
 }
 

@@ -32,8 +32,10 @@ type builder struct {
 	outputs string
 	// owned are the tasks by their owner, woken the last news that an agent was
 	// given.
-	owned    map[string][]string
-	woken    map[string]time.Time
+	owned map[string][]string
+	woken map[string]time.Time
+	// seen is when a stop last listed a task.
+	seen     map[string]time.Time
 	problems []Problem
 
 	tasks   map[string]Task
@@ -54,6 +56,7 @@ func (s Source) session(ctx context.Context, snap ledger.Snapshot, bare bool) (S
 		holds:    map[string]ledger.Hold{},
 		owned:    map[string][]string{},
 		woken:    map[string]time.Time{},
+		seen:     map[string]time.Time{},
 		tasks:    map[string]Task{},
 		agents:   map[string]Agent{},
 		judging:  map[string]bool{},
@@ -76,8 +79,16 @@ func (b *builder) recall() {
 			b.news[id] = append(b.news[id], transcript.Delivery{Task: id, To: e.DeliveredTo, At: e.Delivered})
 		}
 	}
+	for id, d := range b.snap.Heard {
+		b.news[id] = append(b.news[id], d)
+	}
 	for _, l := range b.snap.Session.Listed {
 		b.listed[l.ID] = l
+	}
+	for _, stop := range b.snap.Stops {
+		for _, id := range stop.Listed {
+			b.seen[id] = later(b.seen[id], stop.Time)
+		}
 	}
 	for _, h := range b.snap.Holds {
 		if b.src.Now.Before(h.Until.Add(time.Minute)) && (b.src.Alive == nil || b.src.Alive(h.PID)) {
@@ -294,7 +305,7 @@ func (b *builder) task(id string) Task {
 	listed := b.listed[id]
 	t := Task{
 		ID: id, Kind: b.kind(id), Owner: l.Owner,
-		Output: first(first(l.Output, end.Output), b.besides(id)), Evidence: string(l.Evidence), File: l.File, Line: l.Line,
+		Output: first(first(l.Output, end.Output), b.besides(id)), Evidence: string(l.Evidence), ToolUse: l.ToolUseID, File: l.File, Line: l.Line,
 		Launched: l.At, Persistent: l.Persistent, Ignored: listed.Ignored || l.Ignored, Released: b.snap.Released[id],
 		Blocks: b.snap.Charged[id], Courier: b.snap.Couriers[id].At,
 	}
@@ -331,7 +342,7 @@ func (b *builder) verdict(t Task) verdict {
 	}
 	_, listed := b.listed[t.ID]
 	s := signs{
-		delivered: delivered, launched: t.Launched, listed: listed,
+		delivered: delivered, launched: t.Launched, listed: listed, seen: b.seen[t.ID],
 		listedAt: b.snap.Session.ListedAt, over: !b.snap.Session.Ended.IsZero(),
 	}
 	if told {
