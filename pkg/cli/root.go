@@ -30,11 +30,20 @@ const (
 // commands is the table of commands, in the order in which help shows them.
 var commands = []func(*app) *cobra.Command{
 	(*app).status,
+	(*app).log,
+	(*app).explain,
 	(*app).demo,
 	(*app).replay,
 	(*app).install,
 	(*app).uninstall,
 	(*app).doctor,
+	(*app).plugin,
+	(*app).off,
+	(*app).on,
+	(*app).wait,
+	(*app).release,
+	(*app).prune,
+	(*app).completion,
 	(*app).version,
 }
 

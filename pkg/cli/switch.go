@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stopgate/pkg/state"
+	"stopgate/pkg/view"
+)
+
+func (a *app) off() *cobra.Command {
+	var session, span string
+	cmd := &cobra.Command{
+		Use:   "off",
+		Short: "let every stop through, for a while or until hookctl on",
+		Long: `off switches stopgate off: every stop is let through at once, and nothing but
+that is recorded. Hooks that hold a stop now let it go.`,
+		Example: `  hookctl off --for 1h
+  hookctl off --session 65f459a2`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			var until time.Time
+			now := a.h.Clock.Now()
+			if span != "" {
+				d, err := state.ParseSpan(span)
+				if err != nil || d <= 0 {
+					return exitCode{exitUsage, fmt.Errorf("--for %q: not a duration like 30m, 1h or 2d", span)}
+				}
+				until = now.Add(d)
+			}
+			id, err := a.sessionID(session)
+			if err != nil {
+				return err
+			}
+			dir, err := state.Find(a.h.Env)
+			if err != nil {
+				return err
+			}
+			if err := dir.SwitchOff(id, until); err != nil {
+				return err
+			}
+			what := "stopgate is off"
+			if id != "" {
+				what += " for session " + view.Clean(id)
+			}
+			scr := a.screen()
+			if until.IsZero() {
+				scr.Line(what, ": every stop is let through until ", onCommand(id))
+			} else {
+				scr.Line(what, " until ", scr.Clock(until, now), ": every stop is let through")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&span, "for", "", "switch on again after this `DURATION`, for example 30m, 1h or 2d")
+	cmd.Flags().StringVar(&session, "session", "", "for this session only: its `ID`, or how it begins")
+	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSessions) // fails only for an unknown flag
+	return cmd
+}
+
+func onCommand(id string) string {
+	if id == "" {
+		return "hookctl on"
+	}
+	return "hookctl on --session " + view.Clean(id)
+}
+
+func (a *app) on() *cobra.Command {
+	var session string
+	cmd := &cobra.Command{
+		Use:   "on",
+		Short: "take back hookctl off",
+		Long: `on takes back what off did: with --session for that session, else for all that
+have no switch of their own.`,
+		Example: `  hookctl on`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			id, err := a.sessionID(session)
+			if err != nil {
+				return err
+			}
+			src := a.source()
+			was, err := src.Dir.SwitchOn(id)
+			if err != nil {
+				return err
+			}
+			what := "stopgate is on"
+			if id != "" {
+				what += " for session " + view.Clean(id)
+			}
+			if !was {
+				what += "; it was not switched off"
+			}
+			scr := a.screen()
+			scr.Line(what)
+			if _, off := src.Dir.OffUntil("", src.Now); off && id != "" {
+				scr.Line("but it is switched off for all sessions (hookctl on)")
+			}
+			if a.h.Env(state.EnvDisable) == "1" {
+				scr.Line("but ", state.EnvDisable, "=1 is set here: a client started from here is not guarded")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&session, "session", "", "for this session only: its `ID`, or how it begins")
+	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSessions) // fails only for an unknown flag
+	return cmd
+}
+
+// sessionID is the whole id of a recorded session; "" for "".
+func (a *app) sessionID(begin string) (string, error) {
+	if begin == "" {
+		return "", nil
+	}
+	st, err := a.source().Load(a.context(), view.Filter{Session: begin, Bare: true})
+	switch {
+	case err != nil:
+		return "", err
+	case len(st.Sessions) == 1 && st.Sessions[0].ID != "":
+		return st.Sessions[0].ID, nil
+	case len(st.Problems) > 0:
+		return "", fmt.Errorf("%s %s", view.Clean(st.Problems[0].Path), st.Problems[0].Text)
+	}
+	return "", errors.New("nothing is recorded of this session yet")
+}
