@@ -91,7 +91,8 @@ func Find(ctx context.Context, h host.Host, e event.Event, snap ledger.Snapshot)
 
 func (s *search) find(ctx context.Context, clock host.Clock, e event.Event) time.Duration {
 	own := transcript.Source{Path: e.AgentTranscript, Owner: e.AgentID}
-	if own.Path == "" {
+	if own.Path == "" || own.Path == e.TranscriptPath {
+		// The coordinator's transcript is nobody else's, and is read as its own.
 		own.Path = transcript.AgentPath(transcript.AgentsDir(e.TranscriptPath), e.AgentID)
 	}
 	if s.missing() || s.lacksOutput(e.AgentID) {

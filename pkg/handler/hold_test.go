@@ -26,6 +26,8 @@ type session struct {
 	clock  *planned
 	parent int
 	gone   map[int]bool
+	// onPath is told each file that is asked for.
+	onPath func(name string)
 }
 
 const (
@@ -191,12 +193,10 @@ func (s *session) stopPayload(active bool, tasks ...string) string {
 	return string(payload)
 }
 
-// run is one run of the hook.
-func (s *session) run(payload string, args ...string) (code int, out Outcome, stdout, stderr string) {
-	s.t.Helper()
-	var o, e bytes.Buffer
-	code, out = Run(host.Host{
-		Stdin: strings.NewReader(payload), Stdout: &o, Stderr: &e, Args: args, Clock: s.clock, PID: 4242,
+// host is the world of one run of the hook.
+func (s *session) host(payload string, args []string) host.Host {
+	return host.Host{
+		Stdin: strings.NewReader(payload), Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Args: args, Clock: s.clock, PID: 4242,
 		Env: func(name string) string {
 			switch name {
 			case state.EnvDir:
@@ -206,10 +206,25 @@ func (s *session) run(payload string, args ...string) (code int, out Outcome, st
 			}
 			return ""
 		},
+		Files: host.Files{Map: func(name string) string {
+			if s.onPath != nil {
+				s.onPath(name)
+			}
+			return name
+		}},
 		Self:   func() string { return "" },
 		Parent: func() int { return s.parent },
 		Alive:  func(pid int) bool { return !s.gone[pid] },
-	})
+	}
+}
+
+// run is one run of the hook.
+func (s *session) run(payload string, args ...string) (code int, out Outcome, stdout, stderr string) {
+	s.t.Helper()
+	var o, e bytes.Buffer
+	h := s.host(payload, args)
+	h.Stdout, h.Stderr = &o, &e
+	code, out = Run(h)
 	return code, out, o.String(), e.String()
 }
 

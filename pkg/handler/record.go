@@ -105,6 +105,7 @@ func (r *run) teammateIdle(tx *ledger.Tx) error {
 	}
 	if agent, ok := tx.Agent(id); ok {
 		agent.Idle, agent.Last = r.began, r.began
+		agent.LastSum = "" // another event came between: what follows is no duplicate
 		if agent.Team == "" {
 			agent.Team = r.e.TeamName
 		}
