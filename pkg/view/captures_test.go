@@ -88,10 +88,8 @@ func TestStatesOfRecordedSessions(t *testing.T) {
 		t.Fatalf("found %d recordings (%v), want 27", len(folders), err)
 	}
 	variants := map[string]replay.Options{
-		"blocking":                         {},
-		"let through":                      letThrough,
-		"without PostToolUse":              {Without: []string{event.PostToolUse}},
-		"without start, idle, PostToolUse": {Without: []string{event.PostToolUse, event.SubagentStart, event.TeammateIdle}},
+		"everything registered": {},
+		"only stops and ends":   {Without: []string{event.PostToolUse, event.SubagentStart, event.TeammateIdle}},
 	}
 	for _, folder := range folders {
 		dir := filepath.Dir(folder)

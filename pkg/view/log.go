@@ -43,7 +43,7 @@ func (e Entry) Print(scr Screen, now time.Time) {
 	if e.Type != "" {
 		agent += " " + e.Type
 	}
-	parts := []string{string(e.Code)}
+	parts := []string{Clean(e.Code)}
 	if len(e.Own) > 0 {
 		parts = append(parts, "own "+Clean(strings.Join(e.Own, " ")))
 	}

@@ -36,16 +36,16 @@ func (s Session) Label(id string) string {
 	return id
 }
 
-// Title is what an agent is: its type, and its name or description.
+// Title is what an agent is: its name or its launcher's words for it, and its
+// type.
 func (a Agent) Title() string {
-	what := first(a.Type, "agent")
-	switch {
-	case a.Name != "" && a.Name != a.Type:
-		return what + ": " + a.Name
-	case a.Name == "" && a.Description != "":
-		return what + ": " + a.Description
+	kind := first(a.Type, "agent")
+	switch name := first(a.Name, a.Description); name {
+	case "", kind:
+		return kind
+	default:
+		return name + " (" + kind + ")"
 	}
-	return what
 }
 
 // label names a task in a sentence.

@@ -11,12 +11,16 @@ import (
 	"stopgate/pkg/gate"
 )
 
-// oldAfter is when an ended session is shown in one line.
-const oldAfter = 24 * time.Hour
+// oldAfter is how long after its last event a session is shown in one line,
+// quietAfter when it is no longer called running: its client may have died.
+const (
+	oldAfter   = 24 * time.Hour
+	quietAfter = time.Hour
+)
 
 // Print prints the sessions for people: each with its agents, its tasks, and
-// what to do about an agent that is stuck. Sessions that ended long ago get a
-// line each, unless whole is set.
+// what to do about an agent that is stuck. Sessions whose last event is long ago
+// get a line each, unless whole is set; the first is always shown.
 func (s Status) Print(scr Screen, whole bool) {
 	if s.Off {
 		scr.Line(scr.Paint("stopgate is switched off "+offUntil(scr, s.OffUntil, s.Now)+": every stop is let through", Alarm), " (hookctl on)")
@@ -25,7 +29,7 @@ func (s Status) Print(scr Screen, whole bool) {
 	var old []Session
 	shown := 0
 	for _, x := range s.Sessions {
-		if !whole && !x.Ended.IsZero() && s.Now.Sub(x.Last.Time) > oldAfter && shown > 0 {
+		if !whole && s.Now.Sub(x.Last.Time) > oldAfter && shown > 0 {
 			old = append(old, x)
 			continue
 		}
@@ -38,8 +42,8 @@ func (s Status) Print(scr Screen, whole bool) {
 		scr.Line()
 	}
 	for _, x := range old {
-		scr.Line(fmt.Sprintf("session %s, ended %s ago: %s, %s, %s blocked", Clean(x.ID), gate.Span(s.Now.Sub(x.Ended)),
-			count(len(x.Agents), "agent"), count(len(x.Stops), "stop"), strconv.Itoa(x.Blocks())))
+		scr.Text("", "  ", fmt.Sprintf("session %s, %s: %s, %s, %d of them blocked", Clean(x.ID), x.life(s.Now),
+			count(len(x.Agents), "agent"), count(len(x.Stops), "stop"), x.Blocks()), Normal)
 	}
 }
 
@@ -57,12 +61,20 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-func (x Session) print(scr Screen, now time.Time) {
-	life := "running"
-	if !x.Ended.IsZero() {
-		life = "ended " + gate.Span(max(0, now.Sub(x.Ended))) + " ago"
+// life says whether the session runs.
+func (x Session) life(now time.Time) string {
+	quiet := now.Sub(x.Last.Time)
+	switch {
+	case !x.Ended.IsZero():
+		return "ended " + gate.Span(max(0, now.Sub(x.Ended))) + " ago"
+	case quiet > quietAfter:
+		return "quiet for " + gate.Span(quiet) + ", no end recorded"
 	}
-	scr.Line(scr.Paint("session "+Clean(x.ID), Strong), ", "+life)
+	return "running"
+}
+
+func (x Session) print(scr Screen, now time.Time) {
+	scr.Line(scr.Paint("session "+Clean(x.ID), Strong), ", ", x.life(now))
 	field := func(name, text string) {
 		if text != "" {
 			scr.Line("  ", scr.Paint(fmt.Sprintf("%-12s", name), Faint), text)
