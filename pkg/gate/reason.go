@@ -34,31 +34,33 @@ func opening(d Decision) string {
 	return "This is not an error: background work of your own has not finished yet.\n"
 }
 
-// list names the tasks, one a line, within room characters: with their output
-// paths if these fit, and the first ones only if not even the ids do.
+// list names the tasks, one a line, within room characters: with the output paths
+// of as many as fit, and the first ones only if not even all ids do.
 func list(tasks []Task, room int) string {
-	for _, paths := range []bool{true, false} {
-		var b strings.Builder
-		for _, t := range tasks {
-			b.WriteString(item(t, paths))
-		}
-		if utf8.RuneCountInString(b.String()) <= room {
-			return b.String()
-		}
+	lines := make([]string, len(tasks))
+	used := 0
+	for i, t := range tasks {
+		lines[i] = item(t, false)
+		used += utf8.RuneCountInString(lines[i])
 	}
-	var b strings.Builder
+	if used <= room {
+		for i, t := range tasks {
+			long := item(t, true)
+			more := utf8.RuneCountInString(long) - utf8.RuneCountInString(lines[i])
+			if used+more <= room {
+				lines[i], used = long, used+more
+			}
+		}
+		return strings.Join(lines, "")
+	}
 	const more = "- and %d more\n"
 	left := room - utf8.RuneCountInString(fmt.Sprintf(more, len(tasks)))
-	for i, t := range tasks {
-		line := item(t, false)
-		left -= utf8.RuneCountInString(line)
-		if left < 0 {
-			fmt.Fprintf(&b, more, len(tasks)-i)
-			break
+	for i, line := range lines {
+		if left -= utf8.RuneCountInString(line); left < 0 {
+			return strings.Join(lines[:i], "") + fmt.Sprintf(more, len(tasks)-i)
 		}
-		b.WriteString(line)
 	}
-	return b.String()
+	return strings.Join(lines, "")
 }
 
 func item(t Task, path bool) string {
@@ -175,7 +177,7 @@ const (
 // quotes, backticks, dollar signs and line breaks. Spaces and letters of any
 // script are fine.
 func Quotable(s string, limit int) bool {
-	if s == "" || !utf8.ValidString(s) || utf8.RuneCountInString(s) > limit {
+	if s == "" || len(s) > limit*utf8.UTFMax || !utf8.ValidString(s) || utf8.RuneCountInString(s) > limit {
 		return false
 	}
 	for _, r := range s {
