@@ -265,7 +265,10 @@ func (x explaining) evidence(l transcript.Launch) {
 		if n := x.line(l.File, l.Line); n > 0 {
 			where = fmt.Sprintf("line %d", n)
 		}
-		x.scr.Line("    ", x.scr.Paint(where+" of "+view.Clean(l.File), view.Faint))
+		if l.Evidence == transcript.PostToolUse {
+			where = "also " + where // the event told it first
+		}
+		x.scr.Text("    ", "    ", where+" of "+view.Clean(l.File), view.Faint)
 	}
 }
 
@@ -312,10 +315,10 @@ func (x explaining) rule(answers bool, rule string, code gate.Code) {
 func (x explaining) verdict(block bool, code gate.Code) {
 	x.scr.Line()
 	if block {
-		x.scr.Line("so it is ", x.scr.Paint("blocked", view.Alarm), " [", string(code), "]")
+		x.scr.Line("the stop is ", x.scr.Paint("blocked", view.Alarm), " [", view.Clean(string(code)), "]")
 		return
 	}
-	x.scr.Line("so it is ", x.scr.Paint("let through", view.Good), " [", string(code), "]")
+	x.scr.Line("the stop is ", x.scr.Paint("let through", view.Good), " [", view.Clean(string(code)), "]")
 }
 
 func orElse(s, other string) string {

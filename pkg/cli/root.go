@@ -101,6 +101,7 @@ func (a *app) say(format string, args ...any) {
 }
 
 func (a *app) root() *cobra.Command {
+	cobra.EnableCommandSorting = false // help keeps the order of the table
 	root := &cobra.Command{
 		Use:   "hookctl",
 		Short: "see what stopgate does to a session, and why",

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidwall/gjson"
+
+	"stopgate/pkg/handler"
+	"stopgate/pkg/host"
+	"stopgate/pkg/replay"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"hookctl": func() { os.Exit(Main(testHost())) },
+		"hook":    func() { os.Exit(handler.Main(testHost())) },
+	})
+}
+
+// testHost is the system's, at the time of $TEST_NOW where that is set.
+func testHost() host.Host {
+	h := host.System()
+	if now, err := time.Parse(time.RFC3339, os.Getenv("TEST_NOW")); err == nil {
+		h.Clock = &steady{now: now}
+	}
+	return h
+}
+
+// Each script runs in a folder of its own with a fresh HOME, some minutes after
+// the recorded sessions ($TEST_NOW). Beside hookctl and hook they have:
+//
+//	seed CAPTURE [EVENTS] [FLAG...]   play the first events of a recording, all
+//	                                  without a number, as if the session had run
+//	                                  in this HOME, with the hook's flags
+//	tree FILE                         list the state folder with all contents
+func TestScripts(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the scripts lay out a home folder with links")
+	}
+	captures, err := filepath.Abs("../replay/testdata/captures")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			for _, name := range []string{"STOPGATE_STATE_DIR", "XDG_STATE_HOME", "STOPGATE_DISABLE", "NO_COLOR", "COLUMNS", "CLAUDE_CONFIG_DIR"} {
+				env.Setenv(name, "")
+			}
+			env.Setenv("HOME", home)
+			env.Setenv("TZ", "UTC")
+			env.Setenv("TEST_NOW", "2026-11-30T12:57:00Z")
+			env.Setenv("STATE", filepath.Join(home, ".local", "state", "stopgate"))
+			env.Setenv("CAPTURES", captures)
+			return os.MkdirAll(filepath.Join(home, "proj", "sub"), 0o700)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"seed": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(seed(filepath.Join(captures, filepath.FromSlash(args[0])), ts.Getenv("HOME"), args[1:]))
+			},
+			"tree": func(ts *testscript.TestScript, _ bool, args []string) {
+				list, err := tree(ts.Getenv("STATE"))
+				ts.Check(err)
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(list), 0o600))
+			},
+		},
+	})
+}
+
+// seed plays a recording in a home folder.
+func seed(capture, home string, args []string) error {
+	events := -1
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		n, err := strconv.Atoi(args[0])
+		if err != nil {
+			return err
+		}
+		events, args = n, args[1:]
+	}
+	local := strings.NewReplacer("/home/dev", home, "/tmp/claude-1000", filepath.Join(home, "tmp"))
+	session := ""
+	work, err := os.MkdirTemp(home, "seed")
+	if err != nil {
+		return err
+	}
+	err = filepath.WalkDir(capture, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(capture, path)
+		if err != nil {
+			return err
+		}
+		if rel == "events.jsonl" && events >= 0 {
+			data = bytes.Join(bytes.SplitAfter(data, []byte("\n"))[:events], nil)
+		}
+		if rel == "events.jsonl" {
+			first, _, _ := bytes.Cut(data, []byte("\n"))
+			session = gjson.GetBytes(first, "payload.session_id").Str
+		}
+		return write(filepath.Join(work, "rec", rel), []byte(local.Replace(string(data))))
+	})
+	if err != nil {
+		return err
+	}
+	rec, err := replay.Load(os.DirFS(filepath.Join(work, "rec")))
+	if err != nil {
+		return err
+	}
+	state := filepath.Join(home, ".local", "state", "stopgate")
+	for link, target := range map[string]string{"claude": filepath.Join(home, ".claude"), "state": state} {
+		if err := os.MkdirAll(target, 0o700); err != nil {
+			return err
+		}
+		if err := os.Symlink(target, filepath.Join(work, link)); err != nil {
+			return err
+		}
+	}
+	play, err := rec.Start(work)
+	if err != nil {
+		return err
+	}
+	if err := play.Run(replay.Options{Args: args}, func(replay.Step) {}); err != nil {
+		return err
+	}
+	if events < 0 { // the outputs are those of the end
+		tasks := filepath.Join(home, "tmp", "-home-dev-proj", session, "tasks")
+		err = os.CopyFS(tasks, os.DirFS(filepath.Join(capture, "outputs")))
+	}
+	return errors.Join(err, os.RemoveAll(work))
+}
+
+func write(path string, data []byte) error {
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600))
+}
+
+// tree lists a folder with contents and times.
+func tree(root string) (string, error) {
+	var b strings.Builder
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintln(&b, "nothing there")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&b, path, info.Mode(), info.ModTime().UnixNano())
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			fmt.Fprintf(&b, "%x\n", data)
+			return err
+		}
+		return nil
+	})
+	return b.String(), err
+}
