@@ -25,7 +25,7 @@ func Keep(env func(string) string) time.Duration {
 func ParseSpan(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		d, err := time.ParseDuration(days + "h")
-		return min(d, math.MaxInt64/24) * 24, err
+		return max(min(d, math.MaxInt64/24), math.MinInt64/24) * 24, err
 	}
 	return time.ParseDuration(text)
 }
