@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,10 +129,16 @@ func (t *telling) tell(rec *replay.Recording, s replay.Step) {
 	}
 	lead := fmt.Sprintf("%3d %6.1fs  %-13s  ", s.Index, s.Time.Sub(t.first).Seconds(), view.Clean(s.Name()))
 	indent := strings.Repeat(" ", view.Width(lead))
-	for k, out := range s.Outcomes {
+	// Of two deliveries at once either may be the first to be answered.
+	outcomes := slices.Clone(s.Outcomes)
+	slices.SortStableFunc(outcomes, func(x, y handler.Outcome) int { return duplicate(x) - duplicate(y) })
+	for k, out := range outcomes {
 		text, style := t.words(out)
 		if k > 0 {
-			text = "the second delivery: " + text
+			if !s.IsStop() {
+				break // recorded twice, which changes nothing
+			}
+			text = "the other delivery: " + text
 			lead = indent
 		}
 		t.scr.Text(lead, indent, view.Clean(text), style)
@@ -145,6 +152,13 @@ func (t *telling) tell(rec *replay.Recording, s replay.Step) {
 			t.wrong = append(t.wrong, fmt.Sprintf("event %d: %s, and %s was expected", s.Index, got, want.Verdict))
 		}
 	}
+}
+
+func duplicate(out handler.Outcome) int {
+	if out.Decision.Code == gate.Duplicate {
+		return 1
+	}
+	return 0
 }
 
 // words says what became of an event.
@@ -183,7 +197,7 @@ func (t *telling) words(out handler.Outcome) (string, view.Style) {
 func (t *telling) stop(out handler.Outcome, who string) (string, view.Style) {
 	d := out.Decision
 	if d.Code == gate.Ephemeral {
-		return "ignored (ephemeral: an internal one-turn fork, no agent)", view.Faint
+		return "ignored (ephemeral: an internal fork, no agent)", view.Faint
 	}
 	why := string(d.Code)
 	if steps := gate.Explain(out.Facts, gate.Policy{Blocks: t.blocks}); len(steps) > 0 && steps[len(steps)-1].Code == d.Code {

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"stopgate/pkg/host"
+	"stopgate/pkg/ledger"
+	"stopgate/pkg/state"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// run runs hookctl in process at a fixed time.
+func run(t *testing.T, env map[string]string, clock host.Clock, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	if _, set := env[state.EnvDir]; !set {
+		env[state.EnvDir] = filepath.Join(t.TempDir(), "state")
+	}
+	var out, errs bytes.Buffer
+	code = Main(host.Host{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Args: args,
+		Env: func(name string) string { return env[name] }, Clock: clock,
+		Self: func() string { return "" }, Parent: func() int { return 1 }, Alive: func(int) bool { return true },
+	})
+	return code, out.String(), errs.String()
+}
+
+// The screens of a recording, as golden files: run with -update after looking
+// at them.
+func TestScreens(t *testing.T) {
+	captures, err := filepath.Abs("../replay/testdata/captures")
+	if err != nil {
+		t.Fatal(err)
+	}
+	screens := []struct {
+		name, columns string
+		args          []string
+	}{
+		{"demo", "", []string{"demo"}},
+		{"demo_80_columns", "80", []string{"demo"}},
+		{"replay_doubled", "120", []string{"replay", "--doubled", "--without", "SubagentStart", filepath.Join(captures, "2.1.220", "team-tui")}},
+	}
+	for _, s := range screens {
+		t.Run(s.name, func(t *testing.T) {
+			code, stdout, stderr := run(t, map[string]string{"COLUMNS": s.columns}, &steady{}, s.args...)
+			if code != exitDone || stderr != "" {
+				t.Errorf("exit code %d, stderr %q", code, stderr)
+			}
+			golden(t, s.name, withoutReason(stdout))
+		})
+	}
+}
+
+// withoutReason takes out the words to the agent, which pkg/gate pins.
+func withoutReason(text string) string {
+	var out []string
+	for _, line := range strings.Split(text, "\n") {
+		if !strings.HasPrefix(line, "  | ") {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "screens", name+".golden")
+	if *update {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(got), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (-update writes it anew); got\n%s\nwant\n%s", path, got, want)
+	}
+}
+
+// Following lists what was there, then each stop as it comes, once.
+func TestFollowTheLog(t *testing.T) {
+	dir := state.At(filepath.Join(t.TempDir(), "state"))
+	stop := func(agent string) {
+		err := ledger.Update(context.Background(), dir, "session-1", time.Now(), func(tx *ledger.Tx) error {
+			tx.AddStop(ledger.Stop{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), AgentID: agent, Verdict: ledger.Allow, Code: "not-own"})
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	stop("a1")
+	looks := 0
+	clock := &ticking{tick: func() bool {
+		switch looks++; looks {
+		case 1, 3: // nothing happens
+		case 2:
+			stop("a2")
+		case 4:
+			stop("a3")
+		case 6:
+			return false
+		}
+		return true
+	}}
+	code, stdout, stderr := run(t, map[string]string{state.EnvDir: dir.Path()}, clock, "log", "-f", "--all")
+	if code != exitDone || stderr != "" {
+		t.Errorf("exit code %d, stderr %q", code, stderr)
+	}
+	var agents []string
+	for _, line := range strings.Split(strings.TrimSpace(stdout), "\n") {
+		agents = append(agents, strings.Fields(line)[3])
+	}
+	if got := strings.Join(agents, " "); got != "a1 a2 a3" {
+		t.Errorf("listed %s, want a1 a2 a3:\n%s", got, stdout)
+	}
+}
+
+// ticking is a clock that does something whenever it is waited for.
+type ticking struct{ tick func() bool }
+
+func (ticking) Now() time.Time { return time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC) }
+
+func (c ticking) Sleep(context.Context, time.Duration) bool { return c.tick() }
+
+func TestVersionText(t *testing.T) {
+	built := &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{
+		{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.time", Value: "2026-03-01T12:00:00Z"}, {Key: "vcs.modified", Value: "true"},
+	}}
+	if got, want := versionText(built, true), "v1.2.3 0123456789ab of 2026-03-01T12:00:00Z, changed since go1.26 "; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q…", got, want)
+	}
+	if got := versionText(&debug.BuildInfo{}, true); !strings.HasPrefix(got, "(devel) ") {
+		t.Errorf("without a version it is %q", got)
+	}
+	if got := versionText(nil, false); !strings.HasPrefix(got, "(unknown version) ") {
+		t.Errorf("without build info it is %q", got)
+	}
+}
+
+// Every command has an example, and messages look alike.
+func TestHelpIsComplete(t *testing.T) {
+	a := &app{h: host.Host{}}
+	for _, cmd := range a.root().Commands() {
+		if cmd.Example == "" || cmd.Long == "" || cmd.Short == "" {
+			t.Errorf("%s lacks an example, a short or a long text", cmd.Name())
+		}
+		if strings.HasSuffix(cmd.Short, ".") || cmd.Short[0] < 'a' || cmd.Short[0] > 'z' {
+			t.Errorf("%s: %q is not lower case without a final period", cmd.Name(), cmd.Short)
+		}
+	}
+}
