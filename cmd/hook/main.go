@@ -10,10 +10,14 @@ import (
 	"stopgate/pkg/host"
 )
 
+// fault provokes what cannot be caught. Only the build of the tests has one.
+var fault = func() {}
+
 func main() {
 	// A Go program that crashes exits with 2, which the client reads as "block".
 	// The faults that cannot be caught end in a signal instead.
 	debug.SetTraceback("crash")
 	noCoreFile()
+	fault()
 	os.Exit(handler.Main(host.System()))
 }
