@@ -489,3 +489,30 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Errorf("%s differs (-update writes it anew); got\n%s\nwant\n%s", path, got, want)
 	}
 }
+
+// The example of docs/status.md is a cut of what is really printed.
+func TestTheDocumentedExampleIsReal(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../../docs/status.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(doc), "```json\n")
+	example, _, found := strings.Cut(example, "```\n")
+	if !found || !json.Valid([]byte(example)) {
+		t.Fatal("docs/status.md has no valid example")
+	}
+	real, err := os.ReadFile("testdata/status.json.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := map[string]bool{}
+	for _, line := range strings.Split(string(real), "\n") {
+		printed[strings.TrimRight(line, ",")] = true
+	}
+	for _, line := range strings.Split(example, "\n") {
+		if !printed[strings.TrimRight(line, ",")] {
+			t.Errorf("not printed: %s", line)
+		}
+	}
+}
