@@ -73,7 +73,7 @@ func play(t *testing.T, c clientUnderTest, s scenario, host client.Host, m mode)
 	} else {
 		w.course()
 	}
-	w.fates = w.observe()
+	w.fates, w.cutShort = w.observe(), w.over()
 	w.ended = w.session.End()
 	w.left = w.session.Gone()
 	w.check()
@@ -107,5 +107,6 @@ func (w *world) course() {
 		}
 	}
 	w.noticed()
+	w.arrived()
 	w.quiet(settled)
 }

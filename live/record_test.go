@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -171,6 +172,8 @@ func (h happening) Blocked() (string, bool) { return h.why, h.decision == "block
 type record struct {
 	file string
 	mu   sync.Mutex
+	size int64 // of the file when it was last read
+	last []happening
 }
 
 func newRecord(dir string) *record { return &record{file: filepath.Join(dir, "record.jsonl")} }
@@ -179,6 +182,9 @@ func newRecord(dir string) *record { return &record{file: filepath.Join(dir, "re
 func (r *record) All() []happening {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if fi, err := os.Stat(r.file); err != nil || fi.Size() == r.size {
+		return slices.Clone(r.last)
+	}
 	data, _ := os.ReadFile(r.file)
 	var out []happening
 	at := map[string]int{}
@@ -217,5 +223,6 @@ func (r *record) All() []happening {
 			Tool: p.Tool, Last: p.Last, StopActive: p.StopActive, Transcript: p.Transcript, Tasks: p.Tasks,
 			Response: p.Response, ToolUse: p.ToolUse})
 	}
+	r.size, r.last = int64(len(data)), slices.Clone(out)
 	return out
 }

@@ -82,6 +82,16 @@ var scenarios = []scenario{
 				"b":  w.decoyed(w.obeying("b", blocks{w.shell("of-b")}, nil, blocks{work(1)})),
 			}
 		},
+		Check: func(w *world) {
+			a, _ := w.server.Task("of-a")
+			seen := false
+			for _, q := range w.server.Of("b") {
+				seen = seen || a.ID != "" && strings.Contains(q.Request.AllText(), " with ID: "+a.ID)
+			}
+			if !seen && !w.cutShort {
+				w.t.Errorf("B never printed A's id: the decoy was not played")
+			}
+		},
 	},
 	{
 		Name: "ignore", About: "an agent that ignores the block", Hosts: everywhere, Smoke: true, Ignores: true,
@@ -171,6 +181,19 @@ var scenarios = []scenario{
 	{
 		Name: "agentsess", About: "a session started with --agent", Hosts: everywhere, Args: []string{"--agent", "reviewer"},
 		Files: map[string]string{".claude/agents/reviewer.md": "---\nname: reviewer\ndescription: reviews\n---\nReview.\n"},
+		Check: func(w *world) {
+			// FACTS 2: from 2.1.300 on an ephemeral event bears the session's
+			// name, so that its type alone does not give it away.
+			want := "reviewer"
+			if older(w.version, "2.1.300") {
+				want = ""
+			}
+			for _, h := range w.ephemerals() {
+				if h.AgentType == nil || *h.AgentType != want {
+					w.t.Errorf("ephemeral event with agent_type %v, expected %q", h.AgentType, want)
+				}
+			}
+		},
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead:     steps(lead, blocks{agent("leaver", false)}),

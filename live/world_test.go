@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,9 @@ type world struct {
 	record  *record
 	ended   string // how the client went
 	fates   []fate
-	left    []string // what it left running
+	// cutShort: the client ended before everything was played.
+	cutShort bool
+	left     []string // what it left running
 }
 
 // Limits of a session. Nothing waits longer.
@@ -193,9 +196,21 @@ func (w *world) busy() bool {
 	return false
 }
 
-// quiet waits until nothing has happened for d and nothing is in flight.
+// slowness is how many times slower than usual this machine is now: its load
+// per core.
+func slowness() float64 {
+	var load float64
+	if data, err := os.ReadFile("/proc/loadavg"); err == nil {
+		_, _ = fmt.Sscan(string(data), &load)
+	}
+	return min(max(1, load/float64(runtime.NumCPU())), 6)
+}
+
+// quiet waits until nothing has happened for d, longer on a busy machine, and
+// nothing is in flight.
 func (w *world) quiet(d time.Duration) {
 	w.t.Helper()
+	d = time.Duration(float64(d) * slowness())
 	w.wait("quiet", 60*time.Second, func() bool {
 		if w.over() {
 			return true

@@ -34,6 +34,7 @@ func (a Asked) Ephemeral() bool { return a.Request.ephemeral() }
 type Task struct {
 	ID, Label string
 	Owner     string // the launcher's script
+	Tool      string
 	Agent     bool
 	ToolUseID string
 	Result    string // the text that confirmed it
@@ -253,7 +254,7 @@ func (s *Server) learn(r Request) {
 			s.odd = append(s.odd, fmt.Sprintf("%s of %s launched nothing: %.200s", use.Label, r.Script, text))
 			continue
 		}
-		s.tasks = append(s.tasks, Task{ID: id, Label: use.Label, Owner: r.Script, Agent: agent, ToolUseID: b.ToolUseID, Result: text})
+		s.tasks = append(s.tasks, Task{ID: id, Label: use.Label, Owner: r.Script, Tool: use.Name, Agent: agent, ToolUseID: b.ToolUseID, Result: text})
 	}
 }
 
