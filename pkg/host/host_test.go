@@ -1,0 +1,105 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestFilesThatSomebodyElseNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := errors.Join(os.WriteFile(file, []byte("0123456789"), 0o600), os.Symlink(file, filepath.Join(dir, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{file: true, filepath.Join(dir, "link"): true, dir: false, filepath.Join(dir, "missing"): false, "": false, "a\x00b": false, os.DevNull: false, strings.Repeat("x", 10_000): false} {
+		if got := (Files{}).Regular(name); got != want {
+			t.Errorf("%.30q is a regular file: %v", name, got)
+		}
+		f, info, err := (Files{}).Open(name)
+		if (err == nil) != want {
+			t.Errorf("opening %.30q gave %v", name, err)
+		}
+		if err == nil {
+			if info.Size() != 10 {
+				t.Errorf("%q has %d bytes", name, info.Size())
+			}
+			_ = f.Close()
+		}
+	}
+	if _, _, err := (Files{}).Open(dir); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("a folder gave %v", err)
+	}
+	for limit, want := range map[int]string{0: "", 4: "0123", 10: "0123456789", 99: "0123456789"} {
+		if got, err := (Files{}).ReadSmall(file, limit); err != nil || string(got) != want {
+			t.Errorf("%d bytes: %q, %v", limit, got, err)
+		}
+	}
+	if _, err := (Files{}).ReadSmall(filepath.Join(dir, "missing"), 9); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file gave %v", err)
+	}
+}
+
+func TestMappedPaths(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files := Files{Map: func(name string) string { return filepath.Join(dir, strings.TrimPrefix(name, "/recorded/")) }}
+	entries, err := files.ReadDir("/recorded/")
+	if !files.Regular("/recorded/x") || files.Path("") != "" || err != nil || len(entries) != 1 {
+		t.Errorf("regular %v, %q, %d entries, %v", files.Regular("/recorded/x"), files.Path(""), len(entries), err)
+	}
+}
+
+func TestAReplacedFileHasAnotherNumber(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	numbers := map[uint64]bool{}
+	for _, name := range []string{"a", "b"} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers[Inode(info)] = true
+	}
+	if len(numbers) != 2 && !numbers[0] {
+		t.Errorf("numbers %v", numbers)
+	}
+}
+
+func TestTheSystemsClock(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	var c Clock = SystemClock{}
+	before := c.Now()
+	if !c.Sleep(ctx, time.Millisecond) || c.Now().Sub(before) < time.Millisecond {
+		t.Error("it did not sleep")
+	}
+	cancel()
+	if c.Sleep(ctx, time.Hour) {
+		t.Error("it slept on")
+	}
+}
+
+func TestWhichProcessesLive(t *testing.T) {
+	t.Parallel()
+	h := System()
+	if !h.Alive(os.Getpid()) || !h.Alive(os.Getppid()) || h.Alive(0) || h.Alive(-1) || h.Alive(1<<30) {
+		t.Error("wrong of the living and the dead")
+	}
+	if h.PID != os.Getpid() || h.Parent() != os.Getppid() || h.Self() == "" {
+		t.Errorf("%d, %d, %q", h.PID, h.Parent(), h.Self())
+	}
+}
