@@ -133,7 +133,9 @@ func (a *app) installed(w setup.World, rep setup.InstallReport, dryRun bool) {
 		scr.Text("- ", "  ", "start a new session of Claude Code: running ones took their hooks at their start", view.Normal)
 		hookctl := "hookctl"
 		if rep.Link.Path == "" {
-			hookctl = w.Short(w.Hookctl())
+			if hookctl = w.Short(w.Hookctl()); strings.ContainsRune(hookctl, ' ') {
+				hookctl = quoted(w.Hookctl())
+			}
 			scr.Text("- ", "  ", "hookctl is not linked ("+rep.NoLink+"); its path is "+hookctl, view.Normal)
 		}
 		scr.Text("- ", "  ", hookctl+" status: who runs what, once a subagent has started", view.Normal)

@@ -69,10 +69,11 @@ func Entries(hook string, c Choice) []settings.Entry {
 			AsyncRewake: true, Timeout: seconds(c.CourierFor + margin),
 		})
 	}
+	none := []string{} // not nil: that would be the shell form
 	return append(all,
-		settings.Entry{Event: event.SubagentStart, Command: hook, Timeout: recordTimeout},
-		settings.Entry{Event: event.PostToolUse, Matcher: Launchers, Command: hook, Timeout: recordTimeout},
-		settings.Entry{Event: event.SessionEnd, Command: hook, Timeout: recordTimeout},
+		settings.Entry{Event: event.SubagentStart, Command: hook, Args: none, Timeout: recordTimeout},
+		settings.Entry{Event: event.PostToolUse, Matcher: Launchers, Command: hook, Args: none, Timeout: recordTimeout},
+		settings.Entry{Event: event.SessionEnd, Command: hook, Args: none, Timeout: recordTimeout},
 	)
 }
 

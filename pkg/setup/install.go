@@ -79,7 +79,11 @@ func (w World) Install(ctx context.Context, o InstallOptions) (InstallReport, er
 		}
 		rep.File = file
 	}
-	if err := w.merge(&rep, o, true); err != nil {
+	rec, err := w.load()
+	if err != nil {
+		return rep, err
+	}
+	if err := w.merge(&rep, o, rec, true); err != nil {
 		return rep, err
 	}
 	programs, err := w.Programs()
@@ -89,11 +93,7 @@ func (w World) Install(ctx context.Context, o InstallOptions) (InstallReport, er
 	defer programs.Close()
 	rep.Built = programs.Built
 
-	var rec record
 	if o.DryRun {
-		if rec, err = w.load(); err != nil {
-			return rep, err
-		}
 		if err := w.place(&rep, programs, &rec, true); err != nil {
 			return rep, err
 		}
@@ -111,8 +111,9 @@ func (w World) Install(ctx context.Context, o InstallOptions) (InstallReport, er
 	if rec, err = w.load(); err != nil {
 		return rep, err
 	}
-	made = append(made, missing(state.Locate(w.Env))...)
-	rec.Made = append(rec.Made, made...)
+	// The hook will make the state folder: what is missing on the way to it is
+	// ours too.
+	rec.Made = with(with(rec.Made, made...), missing(state.Locate(w.Env))...)
 	if err := w.install(&rep, o, programs, &rec); err != nil {
 		if errors.As(err, new(*ForeignError)) && len(made) > 0 {
 			// Nothing was put anywhere yet.
@@ -131,23 +132,23 @@ func (w World) install(rep *InstallReport, o InstallOptions, programs Programs, 
 	if err := w.place(rep, programs, rec, false); err != nil {
 		return err
 	}
-	if rec.file(rep.File) == nil {
-		rec.add(rep.File, nil)
-	}
+	// Before the edit itself: what has entries of ours must be found again.
+	rec.add(rep.File, rep.Choice)
 	if err := w.save(*rec); err != nil {
 		return err
 	}
-	if err := w.merge(rep, o, false); err != nil {
+	if err := w.merge(rep, o, *rec, false); err != nil {
 		return err
 	}
-	rec.add(rep.File, rep.Edit.Made)
+	rec.add(rep.File, rep.Choice)
+	rec.Folders = with(rec.Folders, rep.Edit.Made...)
 	w.link(rep, rec, false)
 	rep.Elsewhere = w.elsewhere(rep.File, *rec)
 	return w.save(*rec)
 }
 
 // merge brings the entries into the settings file.
-func (w World) merge(rep *InstallReport, o InstallOptions, dryRun bool) error {
+func (w World) merge(rep *InstallReport, o InstallOptions, rec record, dryRun bool) error {
 	old, err := settings.Read(rep.File)
 	if err != nil {
 		return err
@@ -159,6 +160,8 @@ func (w World) merge(rep *InstallReport, o InstallOptions, dryRun bool) error {
 	c, before := Adopt(found)
 	if !before {
 		c = Default()
+	} else if f := rec.file(rep.File); f == nil || !f.NoCourier {
+		c.Courier = true // its lack is no choice
 	}
 	rep.Kept = false
 	keep := func(said bool, differs bool) { rep.Kept = rep.Kept || before && !said && differs }
@@ -197,7 +200,7 @@ func (w World) place(rep *InstallReport, programs Programs, rec *record, dryRun 
 	rep.Programs = nil
 	if !dryRun {
 		made, err := makeDirs(filepath.Join(w.Data(), binDir))
-		rec.Made = append(rec.Made, made...)
+		rec.Made = with(rec.Made, made...)
 		if err != nil {
 			return err
 		}
@@ -252,7 +255,7 @@ func (w World) link(rep *InstallReport, rec *record, dryRun bool) {
 	}
 	if !dryRun {
 		made, err := makeDirs(dir)
-		rec.Made = append(rec.Made, made...)
+		rec.Made = with(rec.Made, made...)
 		if err == nil {
 			err = os.Symlink(w.Hookctl(), path)
 		}

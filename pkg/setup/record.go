@@ -19,19 +19,20 @@ import (
 type record struct {
 	// Files are the settings files with entries of ours.
 	Files []recordedFile `json:"files,omitempty"`
+	// Folders had to be made for settings files, Made for everything else.
+	Folders []string `json:"folders,omitempty"`
+	Made    []string `json:"made,omitempty"`
 	// Programs are the programs that were put in place, by path, with the
 	// SHA-256 of their bytes.
 	Programs map[string]string `json:"programs,omitempty"`
 	// Link is the link to hookctl; "" for none.
 	Link string `json:"link,omitempty"`
-	// Made are the folders that had to be made, the outermost first.
-	Made []string `json:"made,omitempty"`
 }
 
 type recordedFile struct {
 	Path string `json:"path"`
-	// Made are the folders that had to be made for the file, the outermost first.
-	Made []string `json:"made,omitempty"`
+	// NoCourier: the courier was not wanted, rather than not known.
+	NoCourier bool `json:"no_courier,omitempty"`
 }
 
 func (r *record) file(path string) *recordedFile {
@@ -42,18 +43,26 @@ func (r *record) file(path string) *recordedFile {
 	return &r.Files[i]
 }
 
-// add notes an edited file; folders made for it before are kept.
-func (r *record) add(path string, made []string) {
-	f := r.file(path)
-	if f == nil {
+// add notes a settings file with entries of ours.
+func (r *record) add(path string, c Choice) {
+	if r.file(path) == nil {
 		r.Files = append(r.Files, recordedFile{Path: path})
-		f = &r.Files[len(r.Files)-1]
 	}
-	f.Made = append(f.Made, made...)
+	r.file(path).NoCourier = !c.Courier
 }
 
 func (r *record) drop(path string) {
 	r.Files = slices.DeleteFunc(r.Files, func(f recordedFile) bool { return f.Path == path })
+}
+
+// with is a list of folders with more, each once.
+func with(dirs []string, more ...string) []string {
+	for _, d := range more {
+		if !slices.Contains(dirs, d) {
+			dirs = append(dirs, d)
+		}
+	}
+	return dirs
 }
 
 func (w World) recordPath() string { return filepath.Join(w.Data(), recordFile) }
@@ -137,13 +146,15 @@ func makeDirs(dir string) ([]string, error) {
 	return made, nil
 }
 
-// removeEmpty removes folders from the innermost on, as long as they are empty.
-func removeEmpty(dirs []string) {
-	for _, d := range slices.Backward(dirs) {
-		if os.Remove(d) != nil {
-			continue // not empty, or gone
-		}
-	}
+// removeEmpty removes those of the folders that are empty, inner ones first, and
+// returns those that stay.
+func removeEmpty(dirs []string) []string {
+	dirs = slices.Clone(dirs)
+	slices.SortFunc(dirs, func(a, b string) int { return len(b) - len(a) })
+	return slices.DeleteFunc(dirs, func(d string) bool {
+		err := os.Remove(d)
+		return err == nil || errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // writeFile puts a whole file in place by a rename.

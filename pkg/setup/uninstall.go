@@ -112,6 +112,9 @@ func (w World) Uninstall(o UninstallOptions) (UninstallReport, error) {
 			rep.Files = append(rep.Files, c)
 		}
 	}
+	if !o.DryRun {
+		rec.Folders = removeEmpty(rec.Folders)
+	}
 	rep.Managed = w.managed()
 	if !o.Purge || rep.Err() != nil {
 		_, err := os.Stat(w.Hook())
@@ -180,10 +183,7 @@ func (w World) clear(path string, rec *record, dryRun bool) (c Cleared, some boo
 			c.Err = err
 			return c, true
 		}
-		if f := rec.file(path); f != nil {
-			removeEmpty(f.Made)
-			rec.drop(path)
-		}
+		rec.drop(path)
 	}
 	c.Diff = settings.Diff(c.Edit.Old, c.Edit.New, w.Short(path))
 	return c, true

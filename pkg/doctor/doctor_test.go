@@ -1,0 +1,310 @@
+package doctor
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stopgate/live"
+	"stopgate/pkg/host"
+	"stopgate/pkg/ledger"
+	"stopgate/pkg/settings"
+	"stopgate/pkg/setup"
+	"stopgate/pkg/state"
+)
+
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func yes() *bool { v := true; return &v }
+func no() *bool  { v := false; return &v }
+
+// registered is a settings file with the entries of a choice.
+func registered(scope string, change func(*setup.Choice)) source {
+	c := setup.Default()
+	if change != nil {
+		change(&c)
+	}
+	return with(scope, setup.Entries("/data/stopgate/bin/hook", c)...)
+}
+
+func with(scope string, entries ...settings.Entry) source {
+	s := source{scope: scope, path: "/" + scope + ".json"}
+	for _, e := range entries {
+		s.hooks = append(s.hooks, settings.Found{Entry: e})
+	}
+	return s
+}
+
+func (s source) looking(v settings.View) source { s.look = v; return s }
+func (s source) env(name, value string) source {
+	return s.looking(settings.View{Env: map[string]string{name: value}})
+}
+
+func TestChecks(t *testing.T) {
+	gate := func(timeout int, args ...string) settings.Entry {
+		return settings.Entry{Event: "SubagentStop", Command: "/h/hook", Args: append([]string{}, args...), Timeout: timeout}
+	}
+	proved := func(e settings.Entry, err error) []setup.Proof {
+		return []setup.Proof{{Entry: e, Want: "blocks the stop", Took: 5 * time.Millisecond, Err: err}}
+	}
+	plugged := source{scope: settings.User, path: "/user.json", plugin: "stopgate@x"}
+	for _, c := range []struct {
+		check, situation string
+		sources          []source
+		env              map[string]string
+		facts            facts // everything else
+		status           Status
+		found, mend      string // parts of it
+	}{
+		{check: "settings", situation: "none", status: Note, found: "no settings file"},
+		{check: "settings", situation: "one", sources: []source{registered("user", nil)}, status: OK, found: "user /user.json"},
+		{check: "settings", situation: "one is no JSON", sources: []source{{scope: "local", path: "/local.json", err: errors.New("line 1, column 2: x")}, registered("user", nil)},
+			status: Fail, found: "/local.json: line 1, column 2: x", mend: "mend that file"},
+
+		{check: "entries", situation: "none", status: Fail, found: "no settings", mend: "hookctl install"},
+		{check: "entries", situation: "the recommended set", sources: []source{registered("user", nil)}, status: OK,
+			found: "user: gate --hold 10m, courier --for 2h, SubagentStart, PostToolUse, SessionEnd"},
+		{check: "entries", situation: "split over two scopes", sources: []source{with("user", gate(0)), registered("local", nil)}, status: OK, found: "user: gate; local: gate --hold 10m"},
+		{check: "entries", situation: "by the plugin", sources: []source{plugged}, status: OK, found: "by the plugin stopgate@x in user"},
+		{check: "entries", situation: "the gate alone", sources: []source{with("user", gate(0))}, status: Warn, found: "missing: SubagentStart, PostToolUse, SessionEnd", mend: "hookctl install"},
+		{check: "entries", situation: "no gate", sources: []source{with("user", settings.Entry{Event: "SessionEnd", Command: "/h/hook", Args: []string{}})}, status: Fail, found: "no gate on SubagentStop"},
+		{check: "entries", situation: "a gate with flags it does not know", sources: []source{with("user", gate(0, "--new"))}, status: Fail, found: "no gate"},
+		{check: "entries", situation: "no courier", sources: []source{registered("user", func(c *setup.Choice) { c.Courier = false })}, status: Note, found: "no courier", mend: "--no-courier=false"},
+		{check: "entries", situation: "another matcher", sources: []source{func() source {
+			s := registered("user", nil)
+			s.hooks[3].Matcher = "Bash"
+			return s
+		}()}, status: Note, found: `"Bash"`},
+
+		{check: "hook", situation: "nothing registered", status: Note, found: "nothing registered"},
+		{check: "hook", situation: "it blocks", facts: facts{proofs: proved(gate(0), nil)}, status: OK, found: "/h/hook: blocks the stop (5ms)"},
+		{check: "hook", situation: "it does not", facts: facts{proofs: proved(gate(0, "--x"), errors.New("no such file"))}, status: Fail, found: "/h/hook --x on SubagentStop: no such file", mend: "hookctl install"},
+		{check: "hook", situation: "through a shell", facts: facts{proofs: proved(settings.Entry{Event: "SubagentStop", Command: "/h/hook gate", Shell: true}, nil)}, status: Note, found: "shell"},
+		{check: "hook", situation: "a relative path", facts: facts{proofs: proved(settings.Entry{Event: "SubagentStop", Command: "bin/hook", Args: []string{}}, nil)}, status: Warn, found: "not absolute"},
+		{check: "hook", situation: "no room to try", facts: facts{proofErr: errors.New("disk full")}, status: Warn, found: "disk full"},
+
+		{check: "timeout", situation: "the recommended set", sources: []source{registered("user", nil)}, status: OK, found: "gate --hold 10m under a timeout of 11m, courier --for 2h under a timeout of 2h1m"},
+		{check: "timeout", situation: "shorter than the hold", sources: []source{with("local", gate(300, "--hold", "10m"))}, status: Fail, found: "gate --hold 10m under a timeout of 5m (local)", mend: "timeout of 660"},
+		{check: "timeout", situation: "the client's default under a hold as long", sources: []source{with("user", gate(0, "--hold", "10m"))}, status: Fail, found: "timeout of 10m"},
+		{check: "timeout", situation: "the client's default under a short hold", sources: []source{with("user", gate(0, "--hold", "1m"))}, status: OK},
+		{check: "timeout", situation: "just longer", sources: []source{with("user", gate(605, "--hold", "10m"))}, status: Warn, found: "no time to answer"},
+		{check: "timeout", situation: "the courier's default of two hours", sources: []source{with("user", gate(600, "courier"))}, status: Fail, found: "courier --for 2h"},
+		{check: "timeout", situation: "no hold", sources: []source{with("user", gate(30))}, status: OK},
+		{check: "timeout", situation: "nothing", status: Note},
+
+		{check: "doubled", situation: "once", sources: []source{registered("user", nil)}, status: OK},
+		{check: "doubled", situation: "in two scopes", sources: []source{registered("user", nil), registered("project", nil)}, status: Warn, found: "SubagentStop 2 times (user, project); SubagentStop courier 2 times", mend: "hookctl uninstall"},
+		{check: "doubled", situation: "twice in one file", sources: []source{with("user", gate(0), gate(0, "--hold", "1m"))}, status: Warn, found: "SubagentStop 2 times (user, user)"},
+		{check: "doubled", situation: "and the plugin", sources: []source{plugged, registered("local", nil)}, status: Note, found: "by the plugin stopgate@x"},
+		{check: "doubled", situation: "the plugin alone", sources: []source{plugged}, status: OK},
+
+		{check: "policy", situation: "nothing said", sources: []source{registered("user", nil)}, status: OK},
+		{check: "policy", situation: "hooks disabled", sources: []source{registered("user", nil).looking(settings.View{DisableAllHooks: yes()})}, status: Fail, found: "disableAllHooks in /user.json"},
+		{check: "policy", situation: "disabled, and enabled by a stronger scope", sources: []source{with("user").looking(settings.View{DisableAllHooks: yes()}), with("local").looking(settings.View{DisableAllHooks: no()})}, status: OK},
+		{check: "policy", situation: "only managed hooks", sources: []source{registered("user", nil), with("managed").looking(settings.View{AllowManagedHooksOnly: yes()})}, status: Fail, found: "allowManagedHooksOnly in /managed.json"},
+		{check: "policy", situation: "only managed hooks, and ours are", sources: []source{registered("managed", nil).looking(settings.View{AllowManagedHooksOnly: yes()})}, status: OK},
+		{check: "policy", situation: "only managed hooks, said by a user", sources: []source{with("user").looking(settings.View{AllowManagedHooksOnly: yes()})}, status: OK},
+
+		{check: "switch", situation: "on", status: OK},
+		{check: "switch", situation: "off for ever", facts: facts{state: stateFacts{off: "the off switch"}}, status: Warn, found: "off by the off switch", mend: "hookctl on"},
+		{check: "switch", situation: "off for a while", facts: facts{state: stateFacts{off: "the off switch", until: now.Add(time.Hour)}}, status: Note, found: "until 20"},
+
+		{check: "state", situation: "usable", facts: facts{state: stateFacts{path: "/s"}}, status: OK, found: "/s can be written and locked"},
+		{check: "state", situation: "not there yet", facts: facts{state: stateFacts{path: "/s", missing: true}}, status: OK, found: "will be made"},
+		{check: "state", situation: "read-only", facts: facts{state: stateFacts{path: "/s", err: errors.New("read-only")}}, status: Fail, found: "/s: read-only", mend: "STOPGATE_STATE_DIR"},
+		{check: "state", situation: "no home", facts: facts{state: stateFacts{err: errors.New("no home")}}, status: Fail, mend: "set HOME"},
+		{check: "state", situation: "broken sessions", facts: facts{state: stateFacts{path: "/s"}, sessions: sessionFacts{count: 3, unreadable: 1}}, status: Warn, found: "1 of 3 sessions"},
+
+		{check: "recorded", situation: "nothing", status: Note, found: "no event", mend: "start a new session"},
+		{check: "recorded", situation: "only ephemeral events", facts: facts{sessions: sessionFacts{ephemeral: 3}}, status: Note, found: "3 times"},
+		{check: "recorded", situation: "a moment ago", facts: facts{sessions: sessionFacts{id: "65f459a2-9db1", event: "SubagentStop", at: now.Add(-3 * time.Second)}}, status: OK, found: "SubagentStop of session 65f459a2, 3s ago"},
+		{check: "recorded", situation: "days ago", facts: facts{sessions: sessionFacts{id: "x", event: "SessionEnd", at: now.Add(-100 * time.Hour)}}, status: OK, found: "4 days ago"},
+
+		{check: "client", situation: "unknown", status: Note, found: "no transcript"},
+		{check: "client", situation: "a tested one", facts: facts{version: "2.1.220"}, status: OK, found: "2.1.220, tested: without the gate an agent never hears"},
+		{check: "client", situation: "between two tested ones", facts: facts{version: "2.1.300"}, status: OK, found: "between the tested 2.1.235 and 2.1.332"},
+		{check: "client", situation: "newer than all", facts: facts{version: "2.2.0"}, status: Note, found: "newer than the newest tested one, 2.1.332"},
+		{check: "client", situation: "older than all", facts: facts{version: "2.1.146"}, status: Note, found: "older than the oldest tested one, 2.1.150"},
+		{check: "client", situation: "without background_tasks", facts: facts{version: "2.1.140"}, status: Fail, found: "no stop is ever blocked", mend: "update"},
+		{check: "client", situation: "without the exec form", facts: facts{version: "2.1.99"}, status: Fail, found: "no args", mend: "update"},
+
+		{check: "background", situation: "on", status: OK},
+		{check: "background", situation: "off in the environment", env: map[string]string{envNoBackground: "1"}, status: Note, found: "in the environment"},
+		{check: "background", situation: "off in project settings", sources: []source{with("project").env(envNoBackground, "true")}, status: Note, found: "in project settings"},
+		{check: "background", situation: "off in the environment, on again by a scope", env: map[string]string{envNoBackground: "1"}, sources: []source{with("user").env(envNoBackground, "0")}, status: OK},
+
+		{check: "cap", situation: "the client's own", sources: []source{registered("user", nil)}, status: OK, found: "8 blocks in a row (the client's own), --blocks 1"},
+		{check: "cap", situation: "none", env: map[string]string{envCap: "0"}, status: OK, found: "no cap"},
+		{check: "cap", situation: "below --blocks", env: map[string]string{envCap: "2"}, sources: []source{registered("user", func(c *setup.Choice) { c.Blocks = 3 })}, status: Warn, found: "--blocks 3 asks for more", mend: envCap},
+		{check: "cap", situation: "lowered, but enough for one task", sources: []source{registered("user", nil).env(envCap, "3")}, status: Note, found: "not for an agent that leaves 4 tasks"},
+		{check: "cap", situation: "more blocks than stopgate gives", sources: []source{registered("user", func(c *setup.Choice) { c.Blocks = 9 })}, status: Note, found: "at most 7"},
+		{check: "cap", situation: "no number", env: map[string]string{envCap: "many"}, status: OK, found: "is no number"},
+
+		{check: "teams", situation: "off", status: OK},
+		{check: "teams", situation: "on, fork mode unpinned", env: map[string]string{envTeams: "1"}, status: Warn, found: "switched on remotely", mend: `"CLAUDE_CODE_FORK_SUBAGENT": "0"`},
+		{check: "teams", situation: "on in settings, fork mode on", sources: []source{with("user").env(envTeams, "1")}, env: map[string]string{envFork: "1"}, facts: facts{version: "2.1.235"}, status: Warn, found: "fork mode is on (the environment)"},
+		{check: "teams", situation: "on, fork mode pinned off", sources: []source{with("user").env(envFork, "0")}, env: map[string]string{envTeams: "true"}, status: OK, found: "pinned off (user settings)"},
+		{check: "teams", situation: "on, fork mode pinned off and on again by a stronger scope", sources: []source{with("user").env(envFork, "0"), with("local").env(envFork, "1")}, env: map[string]string{envTeams: "1"}, status: Warn},
+		{check: "teams", situation: "on, with a client in which it does no harm", env: map[string]string{envTeams: "1"}, facts: facts{version: "2.1.300"}, status: OK, found: "2.1.300"},
+		{check: "teams", situation: "on, with the last client in which it does", env: map[string]string{envTeams: "1"}, facts: facts{version: "2.1.235"}, status: Warn},
+	} {
+		t.Run(c.check+"/"+c.situation, func(t *testing.T) {
+			f := c.facts
+			f.now, f.sources = now, c.sources
+			f.short = func(p string) string { return p }
+			f.env = func(name string) string { return c.env[name] }
+			i := slices.IndexFunc(checks, func(k struct {
+				name string
+				ask  func(facts) Check
+			}) bool {
+				return k.name == c.check
+			})
+			got := checks[i].ask(f)
+			if got.Status != c.status || !strings.Contains(got.Found, c.found) || !strings.Contains(got.Mend, c.mend) {
+				t.Errorf("got %+v\nwant %s, %q, %q", got, c.status, c.found, c.mend)
+			}
+			if got.Found == "" || (got.Status == Warn || got.Status == Fail) && got.Mend == "" && c.check != "hook" && c.check != "state" && c.check != "entries" {
+				t.Errorf("says too little: %+v", got)
+			}
+		})
+	}
+}
+
+// The versions stand in three places: here, in the live suite that runs them,
+// and in the table that it writes.
+func TestTestedVersionsAreTheLiveOnes(t *testing.T) {
+	if !reflect.DeepEqual(Tested, live.Versions) {
+		t.Errorf("Tested %v, live.Versions %v", Tested, live.Versions)
+	}
+	data, err := os.ReadFile("../../docs/compatibility.md")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("docs/compatibility.md has not been written yet")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, m := range regexp.MustCompile(`(?m)^\| (\d+\.\d+\.\d+) \|`).FindAllStringSubmatch(string(data), -1) {
+		if !slices.Contains(rows, m[1]) {
+			rows = append(rows, m[1])
+		}
+	}
+	slices.SortFunc(rows, func(a, b string) int {
+		if older(a, b) {
+			return -1
+		}
+		return 1
+	})
+	if !reflect.DeepEqual(rows, Tested) {
+		t.Errorf("docs/compatibility.md tells of %v, Tested %v", rows, Tested)
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for version, ok := range map[string]bool{"2.1.332": true, "2.1": false, "2.1.x": false, "": false, "2.1.-3": false, "2.1.332.1": false} {
+		if _, got := number(version); got != ok {
+			t.Errorf("number(%q) %v", version, got)
+		}
+	}
+}
+
+// machine is a world with an empty home and a doctor in it.
+func machine(t *testing.T) (Doctor, string) {
+	t.Helper()
+	home := t.TempDir()
+	env := map[string]string{"HOME": home, "LOCALAPPDATA": home, "USERPROFILE": home, state.EnvDir: filepath.Join(home, "state")}
+	return Doctor{
+		World: setup.World{Env: func(n string) string { return env[n] }, Cwd: home, Now: func() time.Time { return now }},
+		Now:   now,
+	}, home
+}
+
+func TestStateIsTriedAndLeftAsItWas(t *testing.T) {
+	d, home := machine(t)
+	dir := filepath.Join(home, "state")
+	if got := d.state(t.Context()); got.err != nil || !got.missing {
+		t.Errorf("missing folder: %+v", got)
+	}
+	if entries, _ := os.ReadDir(home); len(entries) != 0 {
+		t.Errorf("left %v", entries)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.state(t.Context()); got.err != nil || got.missing {
+		t.Errorf("empty folder: %+v", got)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+		t.Errorf("left %v", entries)
+	}
+	if err := state.At(dir).SwitchOff("", now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.state(t.Context()); got.off == "" || !got.until.Equal(now.Add(time.Hour)) {
+		t.Errorf("switched off: %+v", got)
+	}
+	if runtime.GOOS != "windows" && os.Getuid() != 0 {
+		if err := os.Chmod(dir, 0o500); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.state(t.Context()); got.err == nil {
+			t.Errorf("read-only folder: %+v", got)
+		}
+	}
+}
+
+// The latest session is the one told of; the version comes from the latest whose
+// transcript can be read.
+func TestSessions(t *testing.T) {
+	d, home := machine(t)
+	transcript := filepath.Join(home, "main.jsonl")
+	if err := os.WriteFile(transcript, []byte(`{"version":"2.1.220"}`+"\n"+`{"version":"2.1.235"}`+"\n"+`{"x":1}`+"\n"+`{"version":"2.1.3`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := state.At(filepath.Join(home, "state"))
+	for id, s := range map[string]ledger.Session{
+		"session-old":    {Transcript: transcript, LastEvent: "SessionEnd", LastEventAt: now.Add(-time.Hour)},
+		"session-latest": {Transcript: filepath.Join(home, "gone.jsonl"), LastEvent: "SubagentStop", LastEventAt: now.Add(-time.Minute)},
+	} {
+		err := ledger.Update(t.Context(), dir, id, now, func(tx *ledger.Tx) error {
+			tx.Session.Transcript, tx.Session.LastEvent, tx.Session.LastEventAt = s.Transcript, s.LastEvent, s.LastEventAt
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(dir.Store("session-broken"), []byte("garbage that is no store"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, version := d.sessions(t.Context())
+	want := sessionFacts{count: 3, unreadable: 1, id: "session-latest", event: "SubagentStop", at: now.Add(-time.Minute)}
+	got.at = got.at.UTC()
+	if got != want || version != "2.1.235" {
+		t.Errorf("%+v, %q\nwant %+v", got, version, want)
+	}
+}
+
+func TestLastVersionOfALongTranscript(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	text := `{"version":"2.1.150"}` + "\n" + strings.Repeat(`{"no":"`+strings.Repeat("x", 1000)+`"}`+"\n", 100) +
+		`{"version":"2.1.332"}` + "\n" + strings.Repeat(`{"no":"`+strings.Repeat("x", 1000)+`"}`+"\n", 100)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := lastVersion(host.Files{}, path); got != "2.1.332" {
+		t.Errorf("got %q", got)
+	}
+	for _, path := range []string{"", path + ".gone", t.TempDir()} {
+		if got := lastVersion(host.Files{}, path); got != "" {
+			t.Errorf("%q: got %q", path, got)
+		}
+	}
+}

@@ -1,0 +1,377 @@
+package setup
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"stopgate/pkg/settings"
+)
+
+// built are the programs as the go tool makes them, built once a run.
+var built = sync.OnceValues(func() (Programs, error) {
+	dir, err := os.MkdirTemp("", "stopgate-setup-")
+	if err != nil {
+		return Programs{}, err
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-o", dir, "stopgate/cmd/hook", "stopgate/cmd/hookctl")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	return Programs{
+		Hook:    filepath.Join(dir, executable(hookName)),
+		Hookctl: filepath.Join(dir, executable(hookctlName)),
+		temp:    dir,
+	}, cmd.Run()
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if p, err := built(); err == nil {
+		p.Close()
+	}
+	os.Exit(code)
+}
+
+// fresh is a machine with an empty home and the programs beside hookctl.
+func fresh(t *testing.T) World {
+	t.Helper()
+	p, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	project := filepath.Join(home, "proj")
+	if err := os.Mkdir(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"HOME": home, "USERPROFILE": home, "LOCALAPPDATA": filepath.Join(home, "AppData")}
+	return World{Env: func(name string) string { return env[name] }, Cwd: project, Self: p.Hookctl, Now: time.Now}
+}
+
+func (w World) must(t *testing.T, o InstallOptions) InstallReport {
+	t.Helper()
+	if o.Scope == "" && o.File == "" {
+		o.Scope = settings.User
+	}
+	rep, err := w.Install(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range rep.Failed() {
+		t.Errorf("%s %v: %v", p.Entry.Event, p.Entry.Args, p.Err)
+	}
+	return rep
+}
+
+func TestSpanIsWrittenAsAPersonWould(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		10 * time.Minute: "10m", 2 * time.Hour: "2h", 90 * time.Minute: "1h30m", 90 * time.Second: "1m30s",
+		30 * time.Second: "30s", 0: "0s", time.Hour + time.Second: "1h0m1s", 500 * time.Millisecond: "500ms", 20 * time.Hour: "20h",
+	} {
+		got := Span(d)
+		back, err := time.ParseDuration(got)
+		if got != want || err != nil || back != d {
+			t.Errorf("Span(%v) = %q (%v, %v), want %q", d, got, back, err, want)
+		}
+	}
+}
+
+func TestDefaultEntriesAreTheExample(t *testing.T) {
+	for _, file := range []struct{ path, hook string }{
+		{"../../hooks.example.json", "/home/you/.local/share/stopgate/bin/hook"},
+		{"../../plugin/hooks/hooks.json", "${CLAUDE_PLUGIN_ROOT}/lib/hook"},
+	} {
+		data, err := os.ReadFile(file.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := settings.Find(data, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []settings.Entry
+		for _, f := range found {
+			got = append(got, f.Entry)
+		}
+		if want := Entries(file.hook, Default()); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n%+v\nwant\n%+v", file.path, got, want)
+		}
+	}
+}
+
+// What is registered is understood by the hook, waits no longer than the client
+// is told to, and comes back as the same choice.
+func TestEntriesRoundTrip(t *testing.T) {
+	for _, c := range []Choice{
+		Default(),
+		{Blocks: 1, CourierFor: 2 * time.Hour},
+		{Hold: 90 * time.Second, Blocks: 3, Courier: true, CourierFor: time.Hour, Extra: []string{"--observe", "--ignore", "a b|c"}, CourierExtra: []string{"--ignore", "x"}},
+		{Hold: 24 * time.Hour, Blocks: 0, Courier: true, CourierFor: 24 * time.Hour},
+	} {
+		var found []settings.Found
+		for _, e := range Entries("/x/hook", c) {
+			p, err := Policy(e)
+			if err != nil {
+				t.Errorf("%v: %v", e.Args, err)
+			}
+			if wait := max(p.Hold, 0); time.Duration(e.Timeout)*time.Second < wait+10*time.Second {
+				t.Errorf("%v: timeout of %d s", e.Args, e.Timeout)
+			}
+			found = append(found, settings.Found{Entry: e})
+		}
+		got, ok := Adopt(found)
+		if !ok || !reflect.DeepEqual(got, c) {
+			t.Errorf("adopted %+v, want %+v", got, c)
+		}
+	}
+}
+
+func TestOursRecognisesWhatRunsOurHook(t *testing.T) {
+	w := fresh(t)
+	p, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(t.TempDir(), "stopgate", "bin", "hook")
+	if err := os.MkdirAll(filepath.Dir(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ours := w.Ours()
+	for _, c := range []struct {
+		situation, command string
+		args               []string
+		want               bool
+	}{
+		{"where install puts it", w.Hook(), []string{"gate"}, true},
+		{"built elsewhere", p.Hook, []string{}, true},
+		{"built elsewhere, shell form", `"` + p.Hook + `" gate --hold 1m`, nil, true},
+		{"gone, from a folder such as install makes", "/gone/share/stopgate/bin/hook", []string{}, true},
+		{"gone, on Windows", `C:\Users\x\AppData\Local\stopgate\bin\hook.exe`, []string{}, true},
+		{"gone, shell form with the home's sign", "~/gone/stopgate/bin/hook courier", nil, true},
+		{"our other program", p.Hookctl, []string{}, false},
+		{"a script of somebody in such a folder", script, []string{}, false},
+		{"another tool called hook", "/usr/bin/hook", []string{}, false},
+		{"another tool with our name in its arguments", "/usr/bin/env", []string{"/gone/stopgate/bin/hook"}, false},
+		{"another tool in a folder of ours", "/gone/stopgate/bin/other", []string{}, false},
+		{"nothing", "", nil, false},
+		{"nothing but a quote", `"`, nil, false},
+	} {
+		if got := ours(c.command, c.args); got != c.want {
+			t.Errorf("%s: %q is ours: %v", c.situation, c.command, got)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	for line, want := range map[string][]string{
+		"":                     {""},
+		"   ":                  {""},
+		"a":                    {"a"},
+		` a  "b c" 'd "e' f`:   {"a", "b c", `d "e`, "f"},
+		`"/x y/hook" --hold 1`: {"/x y/hook", "--hold", "1"},
+		`"" a`:                 {"", "a"},
+		`"open`:                {"open"},
+	} {
+		if got := words(line); !reflect.DeepEqual(got, want) {
+			t.Errorf("words(%q) = %q, want %q", line, got, want)
+		}
+	}
+}
+
+// Eight installations at once, into one file and others, with another tool's
+// edits in between: nothing is lost, nothing is doubled.
+func TestInstallationsAtOnceLoseNothing(t *testing.T) {
+	w := fresh(t)
+	file, err := w.File(settings.User)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := []byte(`{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/other/tool"}]}]}}` + "\n")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, before, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			o := InstallOptions{Scope: settings.User}
+			if i%4 == 3 {
+				o = InstallOptions{File: filepath.Join(w.Home(), "more", string(rune('a'+i))+".json")}
+			}
+			if rep, err := w.Install(t.Context(), o); err != nil || len(rep.Failed()) > 0 {
+				t.Errorf("install %d: %v %v", i, err, rep.Failed())
+			}
+		})
+	}
+	all.Wait()
+	rep, err := w.Uninstall(UninstallOptions{DryRun: true})
+	if err != nil || len(rep.Files) != 3 {
+		t.Fatalf("%d files, %v, want 3", len(rep.Files), err)
+	}
+	for _, f := range rep.Files {
+		if f.Entries != 5 {
+			t.Errorf("%s: %d entries, want 5", f.Path, f.Entries)
+		}
+	}
+	if _, err := w.Uninstall(UninstallOptions{Purge: true}); err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := os.ReadFile(file); string(after) != string(before) {
+		t.Errorf("after uninstall:\n%s\nwant\n%s", after, before)
+	}
+	for _, path := range []string{w.Data(), filepath.Join(w.Home(), "more")} {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("%s is left over", path)
+		}
+	}
+}
+
+// Installing over a running program gives it a new file: the old bytes live on
+// under the old inode.
+func TestProgramsAreReplacedByNewFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a running program is renamed aside there")
+	}
+	w := fresh(t)
+	w.must(t, InstallOptions{})
+	old, err := os.Open(w.Hook())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	before, err := old.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(w.Hook(), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("older"); err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+	rep := w.must(t, InstallOptions{})
+	after, err := os.Stat(w.Hook())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !rep.Programs[0].Replaced || os.SameFile(before, after) {
+		t.Errorf("replaced %v, same file %v", rep.Programs[0].Replaced, os.SameFile(before, after))
+	}
+}
+
+func TestProveTellsWhatIsWrong(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the wrong hooks are shell scripts")
+	}
+	p, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := func(text string) string {
+		path := filepath.Join(t.TempDir(), "hook")
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, c := range []struct {
+		situation string
+		entry     settings.Entry
+		want      string // in the error; "" for none
+	}{
+		{"gate", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{}}, ""},
+		{"gate with hold", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--hold", "1h"}}, ""},
+		{"gate in shell form", settings.Entry{Event: "SubagentStop", Command: `"` + p.Hook + `" gate --blocks 2`, Shell: true}, ""},
+		{"observing gate", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--observe"}}, ""},
+		{"gate that ignores the command", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--ignore", "^sleep"}}, ""},
+		{"courier", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"courier"}}, ""},
+		{"an event without a recording", settings.Entry{Event: "TeammateIdle", Command: p.Hook, Args: []string{}}, ""},
+		{"flags of another version", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--new"}}, "does not know"},
+		{"program gone", settings.Entry{Event: "SubagentStop", Command: "/gone/hook", Args: []string{}}, "no such file"},
+		{"program that says nothing", settings.Entry{Event: "SubagentStop", Command: script("cat >/dev/null"), Args: []string{}}, "let the stop through"},
+		{"program that fails", settings.Entry{Event: "SessionEnd", Command: script("echo broken >&2; exit 3"), Args: []string{}}, "exit code 3: broken"},
+		{"program that talks", settings.Entry{Event: "SessionEnd", Command: script("echo hello"), Args: []string{}}, `it printed "hello`},
+		{"program that records nothing", settings.Entry{Event: "PostToolUse", Command: script("cat >/dev/null"), Args: []string{}}, "nothing was recorded"},
+	} {
+		t.Run(c.situation, func(t *testing.T) {
+			t.Setenv("STOPGATE_DISABLE", "1") // of no account in a proof
+			t.Setenv("CLAUDE_PID", "1")
+			proofs, err := Prove(t.Context(), []settings.Entry{c.entry})
+			if err != nil || len(proofs) != 1 {
+				t.Fatal(proofs, err)
+			}
+			got := proofs[0].Err
+			if c.want == "" && got != nil || c.want != "" && (got == nil || !strings.Contains(got.Error(), c.want)) {
+				t.Errorf("%v, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Installed and as a plugin at once: two processes get the same event at the same
+// time, and one of them answers.
+func TestTwoRegistrationsAnswerOnce(t *testing.T) {
+	p, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{{"gate"}, {"gate", "--hold", "10m"}} {
+		for range 5 {
+			root := t.TempDir()
+			events, err := unpack(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			entry := settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: flags}
+			answers := make([]string, 2)
+			var both sync.WaitGroup
+			for i := range answers {
+				both.Go(func() {
+					stdout, stderr, code, err := run(t.Context(), entry, events["SubagentStop"], root)
+					if err != nil || code != 0 {
+						t.Errorf("%v: exit %d %v %s", flags, code, err, stderr)
+					}
+					answers[i] = stdout
+				})
+			}
+			both.Wait()
+			if (answers[0] == "") == (answers[1] == "") {
+				t.Errorf("%v: answers %q, want one", flags, answers)
+			}
+			cmd := exec.Command(p.Hookctl, "status", "--all", "--json")
+			cmd.Env = append(os.Environ(), "STOPGATE_STATE_DIR="+filepath.Join(root, "state"))
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var status struct {
+				Sessions []struct {
+					Stops []struct{ Verdict string }
+				}
+			}
+			if err := json.Unmarshal(out, &status); err != nil || len(status.Sessions) != 1 {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if stops := status.Sessions[0].Stops; len(stops) != 1 || stops[0].Verdict != "block" {
+				t.Errorf("%v: recorded %v, want one block", flags, stops)
+			}
+		}
+	}
+}
