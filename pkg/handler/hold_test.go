@@ -21,7 +21,7 @@ import (
 // session is a session on disk with an agent "a1" that has a shell "b1" running,
 // and a clock whose sleeping makes planned things happen.
 type session struct {
-	t      *testing.T
+	t      testing.TB
 	dir    string
 	clock  *planned
 	parent int
@@ -79,7 +79,7 @@ func (c *planned) Sleep(ctx context.Context, d time.Duration) bool {
 	return true
 }
 
-func newSession(t *testing.T) *session {
+func newSession(t testing.TB) *session {
 	t.Helper()
 	s := &session{t: t, dir: t.TempDir(), parent: 100, gone: map[int]bool{}}
 	s.clock = &planned{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}

@@ -160,7 +160,7 @@ func TestAStop(t *testing.T) {
 	shell := func(id string) fields { return task(id, "shell", "running") }
 	cases := []struct {
 		name    string
-		begin   func(*testing.T) *session
+		begin   func(testing.TB) *session
 		before  func(s *session)
 		payload fields
 		want    verdict
