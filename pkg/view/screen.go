@@ -46,24 +46,28 @@ func (s Screen) Line(parts ...string) {
 	_, _ = fmt.Fprintln(s.W, strings.TrimRight(strings.Join(parts, ""), " "))
 }
 
-// Text prints a text of several words within the width, each line behind
-// indent, the first behind lead.
+// Text prints a text of several words within the width: behind lead, and below
+// that behind indent. Where lead leaves hardly any room the text stands below it.
 func (s Screen) Text(lead, indent, text string, style Style) {
-	width := 0
+	const least = 20
+	text = strings.TrimLeft(text, " ")
+	room, below := 0, 0
 	if s.Width > 0 {
-		width = max(20, s.Width-Width(plainText(lead)))
+		room, below = s.Width-Width(plainText(lead)), max(least, s.Width-Width(indent))
 	}
-	lines := wrap(text, width)
-	s.Line(lead, s.Paint(lines[0], style))
-	if len(lines) == 1 {
-		return
+	lines := []string{text}
+	switch {
+	case s.Width == 0 || Width(text) <= room:
+	case room < least:
+		s.Line(lead)
+		lead, lines = indent, wrap(text, below)
+	default:
+		begin := wrap(text, room)[0]
+		lines = append([]string{begin}, wrap(strings.TrimPrefix(text[len(begin):], " "), below)...)
 	}
-	// The lines below have the room that indent leaves.
-	if width = max(20, s.Width-Width(indent)); s.Width == 0 {
-		width = 0
-	}
-	for _, line := range wrap(strings.Join(lines[1:], " "), width) {
-		s.Line(indent, s.Paint(line, style))
+	for _, line := range lines {
+		s.Line(lead, s.Paint(line, style))
+		lead = indent
 	}
 }
 
