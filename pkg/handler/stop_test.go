@@ -64,7 +64,7 @@ func (s *session) event(name string, more fields) string {
 func task(id, kind, status string) fields { return fields{"id": id, "type": kind, "status": status} }
 
 // bare is a session whose agent has launched nothing: only its files are there.
-func bare(t *testing.T) *session {
+func bare(t testing.TB) *session {
 	t.Helper()
 	s := newSession(t)
 	s.write(s.agentFile(testAgent), s.says("I wait.")+"\n")
