@@ -35,7 +35,7 @@ it through the gate's own code, on a private copy of the session's store: nothin
 is spent, and nothing is recorded.
 
 Flags behind -- are those of the hook; without them it is the policy of the
-session's last stop, but for a hold, which is not waited for.`,
+session's last stop. A hold is not waited for: the stop is answered at once.`,
 		Example: `  hookctl explain 12 --session 65f459a2
   hookctl explain < payload.json
   hookctl explain -- --blocks 2 < payload.json`,
@@ -96,6 +96,7 @@ func (a *app) explainPayload(flags []string) error {
 	if flags == nil {
 		flags = lastPolicy(private, e.SessionID, a)
 	}
+	flags = withoutHold(flags)
 	var answer bytes.Buffer
 	h := a.h
 	h.Stdin, h.Stdout, h.Stderr, h.Args = bytes.NewReader(payload), &answer, io.Discard, flags
@@ -115,22 +116,24 @@ func (a *app) explainPayload(flags []string) error {
 	return nil
 }
 
-// lastPolicy is the policy of the session's last stop, without a hold.
+// lastPolicy is the policy of the session's last stop.
 func lastPolicy(dir state.Dir, sessionID string, a *app) []string {
-	var flags []string
 	snap, err := ledger.ReadFile(a.context(), dir.Store(sessionID))
 	if err != nil || len(snap.Stops) == 0 {
 		return nil
 	}
-	for _, flag := range snap.Stops[len(snap.Stops)-1].Policy {
-		if !strings.HasPrefix(flag, "--hold=") {
-			flags = append(flags, flag)
-		}
-	}
+	flags := snap.Stops[len(snap.Stops)-1].Policy
 	if gateFlags(flags) != nil {
 		return nil // a newer hook's flags
 	}
 	return flags
+}
+
+// withoutHold are the flags of a gate that answers at once.
+func withoutHold(flags []string) []string {
+	p := policyOf(flags)
+	p.Hold = 0
+	return p.Flags()
 }
 
 // explaining prints one explanation.

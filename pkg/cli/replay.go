@@ -30,7 +30,8 @@ each event whether it was ignored, recorded, allowed or blocked, and why, and th
 status in the end.
 
 The session was recorded without a gate: after a block the recording goes on as
-if the agent had stopped. Flags behind -- are those of the hook.`,
+if the agent had stopped. Flags behind -- are those of the hook; a hold is not
+played.`,
 		Example: `  hookctl replay pkg/replay/testdata/captures/2.1.332/fg-sdk
   hookctl replay --without PostToolUse --doubled FOLDER -- --blocks 2`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -49,6 +50,11 @@ if the agent had stopped. Flags behind -- are those of the hook.`,
 			o.Args = args[1:]
 			if err := gateFlags(o.Args); err != nil {
 				return exitCode{exitUsage, err}
+			}
+			if policyOf(o.Args).Hold > 0 {
+				// The recorded world does not wait, and its outputs are those of the end.
+				a.say("a hold is not played: the stops are answered at once")
+				o.Args = withoutHold(o.Args)
 			}
 			return a.play(rec, o)
 		},
@@ -105,7 +111,7 @@ func (a *app) play(rec *replay.Recording, o replay.Options) error {
 func policyOf(args []string) policy.Policy {
 	p, err := policy.Parse(args)
 	if err != nil {
-		return policy.Policy{Blocks: policy.DefaultBlocks}
+		p, _ = policy.Parse(nil) // no flags are always understood
 	}
 	return p
 }
