@@ -22,7 +22,7 @@ own shells still run. Nothing of it stays behind.`,
 				return err
 			}
 			a.screen().Text("", "", "Agent A and agent B run in the background. Each starts a shell of its own and ends its turn while the shell still runs; "+
-				"the coordinator has one too. Without the gate each agent's report would come without its result. "+
+				"the coordinator has one too. Without the gate each agent would report before its result is there. "+
 				"The gate finds out whose task is whose, blocks each agent once for its own, and for nobody else's.", view.Normal)
 			a.screen().Line()
 			return a.play(rec, replay.Options{})
