@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -208,6 +209,28 @@ func (a *app) proof(scr view.Screen, p setup.Proof) {
 // diff prints a unified diff.
 func (a *app) diff(scr view.Screen, text string) {
 	for line := range strings.Lines(text) {
-		scr.Line(view.Clean(strings.TrimRight(line, "\r\n")))
+		style := view.Normal
+		switch line[0] {
+		case '+':
+			style = view.Good
+		case '-':
+			style = view.Bad
+		}
+		scr.Line(scr.Paint(legible(strings.TrimRight(line, "\r\n")), style))
 	}
+}
+
+// legible is a line of somebody's file, fit to be printed: whole, with its tabs.
+func legible(line string) string {
+	var b strings.Builder
+	for len(line) > 0 {
+		_, size := utf8.DecodeRuneInString(line)
+		if line[0] == '\t' {
+			b.WriteByte('\t')
+		} else {
+			b.WriteString(view.Clean(line[:size]))
+		}
+		line = line[size:]
+	}
+	return b.String()
 }
