@@ -4,11 +4,13 @@ package live
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 
 	"stopgate/live/client"
 )
@@ -37,8 +39,7 @@ func note(w *world) {
 const compatibilityHead = `# Compatibility
 
 What became of the background tasks of agents, on each client and host, as seen
-by ` + "`go test -tags live ./live/... -args -write`" + `, which wrote this file. live/README.md
-says how.
+by ` + "`go test -tags live ./live -write`" + `, which wrote this file. live/README.md says how.
 
 A task is named by its owner. *Finished* tasks came to their own end; *killed*
 ones were ended by the client when the agent stopped; the ones *gone with the
@@ -76,22 +77,76 @@ func table(notes map[seen]string, versions []string) string {
 	return b.String()
 }
 
-// report ends a run: a full one without failures may write the table.
+// read takes a table's cells out of its text again, so that a run of some
+// versions or scenarios leaves the others' rows as they were.
+func read(text string) map[seen]string {
+	out := map[seen]string{}
+	var scenario string
+	var columns []string
+	for _, l := range strings.Split(text, "\n") {
+		if name, ok := strings.CutPrefix(l, "## "); ok {
+			scenario = name
+		}
+		cells := strings.Split(l, "|")
+		if len(cells) < 4 {
+			continue
+		}
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		version, host := cells[1], client.Host(cells[2])
+		switch {
+		case version == "client":
+			columns = cells
+			continue
+		case version == "" || version[0] < '0' || version[0] > '9':
+			continue
+		}
+		for i := 3; i < min(len(cells), len(columns)); i++ {
+			for _, m := range modes {
+				if m.Column == columns[i] && cells[i] != "" {
+					out[seen{version, scenario, host, m.Name}] = strings.ReplaceAll(cells[i], "<br>", "; ")
+				}
+			}
+		}
+	}
+	return out
+}
+
+// report ends a run: one without failures may write what it saw.
 func report(code int) int {
 	if !*writeFlag || code != 0 {
 		return code
 	}
-	var ran []string
-	for _, c := range under.Clients {
-		ran = append(ran, c.Version)
+	all := map[seen]string{}
+	if old, err := os.ReadFile(filepath.FromSlash(compatibility)); err == nil {
+		all = read(string(old))
 	}
-	if !slices.Equal(ran, Versions) || *smokeFlag || *onlyFlag != "" {
-		fmt.Fprintln(os.Stderr, "live: -write needs a full run over the versions of versions.go")
+	maps.Copy(all, notes)
+	versions := map[string]bool{}
+	for k := range all {
+		versions[k.version] = true
+	}
+	list := slices.SortedFunc(maps.Keys(versions), func(a, b string) int {
+		if older(a, b) {
+			return -1
+		}
 		return 1
-	}
-	if err := os.WriteFile(filepath.FromSlash(compatibility), []byte(table(notes, ran)), 0o644); err != nil {
+	})
+	if err := os.WriteFile(filepath.FromSlash(compatibility), []byte(table(all, list)), 0o644); err != nil {
 		fmt.Fprintln(os.Stderr, "live:", err)
 		return 1
 	}
 	return 0
+}
+
+func TestTableReadsWhatItWrote(t *testing.T) {
+	want := map[seen]string{
+		{"2.1.9", "fg", client.SDK, "off"}:        "own: killed",
+		{"2.1.9", "fg", client.SDK, "gate"}:       "own: blocked, finished; other: killed",
+		{"2.1.10", "sib", client.Terminal, "off"}: "a: finished",
+	}
+	if got := read(table(want, []string{"2.1.9", "2.1.10"})); !maps.Equal(got, want) {
+		t.Errorf("read %v", got)
+	}
 }

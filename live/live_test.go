@@ -94,6 +94,11 @@ func (w *world) course() {
 				return false
 			}
 		}
+		for _, label := range w.scenario.Needs {
+			if _, ok := w.server.Task(label); !ok {
+				return false
+			}
+		}
 		return true
 	})
 	w.quiet(parked)

@@ -33,6 +33,8 @@ type scenario struct {
 	Stopped []string
 	// Endless are the tasks that are never released.
 	Endless []string
+	// Needs are tasks that are launched only after an agent's first end.
+	Needs []string
 	// Team: what a teammate says at its end reaches nobody by itself.
 	Team bool
 	// Ignores: its agents do not do what a block asks for.
@@ -161,7 +163,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		Name: "resume", About: "a finished agent is resumed by a message and leaves a shell in its second life", Hosts: everywhere, Since: "2.1.198",
+		Name: "resume", About: "a finished agent is resumed by a message and leaves a shell in its second life", Hosts: everywhere, Since: "2.1.198", Needs: []string{"second"},
 		Scripts: func(w *world) scripts {
 			main := steps(lead, blocks{agent("lazarus", false)})
 			lazarus := w.obeying("lazarus", says("lazarus", "first life"), blocks{w.shell("second")})
