@@ -118,6 +118,9 @@ func size(e *Ending) string {
 	return " (" + Bytes(e.Size) + ")"
 }
 
+// maxWaited bounds the ids in the command that waits, in characters.
+const maxWaited = 200
+
 // report asks for the report again: only the agent's last message reaches its
 // caller, and after a block that is the one that follows.
 const report = "give your complete final report again as your last message, with the results"
@@ -138,9 +141,11 @@ func advice(d Decision) string {
 	b.WriteString("If you stop now, it may be killed or end unheard. Do not start it again. Wait for what you need, in the foreground, in steps of under 10 minutes:\n")
 	if d.Waiter != "" {
 		var ids []string
+		room := maxWaited
 		for _, t := range d.Tasks {
-			if t.Ending == nil && plainID(t.ID) && len(ids) < 8 {
+			if t.Ending == nil && plainID(t.ID) && room >= len(t.ID) {
 				ids = append(ids, t.ID)
+				room -= len(t.ID) + 1
 			}
 		}
 		if len(ids) > 0 {
@@ -154,7 +159,7 @@ func advice(d Decision) string {
 		b.WriteString("- subagent: run timeout 540 sh -c 'until [ \"$(find -L \"$0\" -mmin +1)\" ]; do sleep 5; done' FILE with its output path as FILE, then read its last message at the end of the file.\n")
 	}
 	if has["monitor"] {
-		b.WriteString("- monitor: wait like that only for an event that you need; otherwise end it.\n")
+		b.WriteString("- monitor: if you need its next event, run timeout 540 sh -c 'n=$(wc -c < \"$0\"); until [ $(wc -c < \"$0\") -gt $n ]; do sleep 1; done' FILE with its output path as FILE; otherwise end it.\n")
 	}
 	b.WriteString("Whatever is not needed: end it with TaskStop.\n")
 	if d.Last {
