@@ -5,6 +5,9 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // Screen is where tables are printed.
@@ -18,7 +21,8 @@ type Screen struct {
 	Zone *time.Location
 }
 
-// Style is how a piece of text looks where colours are allowed.
+// Style is how a piece of text looks where colours are allowed: the numbers of
+// an ANSI sequence.
 type Style string
 
 // The styles.
@@ -33,11 +37,11 @@ const (
 )
 
 // Paint gives a text its style.
-func (s Screen) Paint(text string, style Style) string {
-	if !s.Colour || style == Normal || text == "" {
-		return text
+func (s Screen) Paint(words string, style Style) string {
+	if !s.Colour || style == Normal || words == "" {
+		return words
 	}
-	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
+	return text.Escape(words, text.EscapeStart+string(style)+text.EscapeStop)
 }
 
 // Line prints one line. What is printed is cleaned by the caller. A write that
@@ -48,38 +52,26 @@ func (s Screen) Line(parts ...string) {
 
 // Text prints a text of several words within the width: behind lead, and below
 // that behind indent. Where lead leaves hardly any room the text stands below it.
-func (s Screen) Text(lead, indent, text string, style Style) {
+func (s Screen) Text(lead, indent, words string, style Style) {
 	const least = 20
-	text = strings.TrimLeft(text, " ")
+	words = strings.TrimLeft(words, " ")
 	room, below := 0, 0
 	if s.Width > 0 {
-		room, below = s.Width-Width(plainText(lead)), max(least, s.Width-Width(indent))
+		room, below = s.Width-Width(lead), max(least, s.Width-Width(indent))
 	}
-	lines := []string{text}
+	lines := []string{words}
 	switch {
-	case s.Width == 0 || Width(text) <= room:
+	case s.Width == 0 || Width(words) <= room:
 	case room < least:
 		s.Line(lead)
-		lead, lines = indent, wrap(text, below)
+		lead, lines = indent, wrap(words, below)
 	default:
-		begin := wrap(text, room)[0]
-		lines = append([]string{begin}, wrap(strings.TrimPrefix(text[len(begin):], " "), below)...)
+		begin := wrap(words, room)[0]
+		lines = append([]string{begin}, wrap(strings.TrimPrefix(words[len(begin):], " "), below)...)
 	}
 	for _, line := range lines {
 		s.Line(lead, s.Paint(line, style))
 		lead = indent
-	}
-}
-
-// plainText is a text without the styles that Paint gave it.
-func plainText(s string) string {
-	for {
-		begin, rest, found := strings.Cut(s, "\x1b[")
-		if !found {
-			return s
-		}
-		_, rest, _ = strings.Cut(rest, "m")
-		s = begin + rest
 	}
 }
 
@@ -113,7 +105,9 @@ type Column struct {
 	Least int
 }
 
-// gap is what stands between two columns.
+// bare is a table without lines: two blanks between its columns.
+var bare = table.Style{Box: table.BoxStyle{PaddingRight: gap}, Format: table.FormatOptions{Header: text.FormatDefault}}
+
 const gap = "  "
 
 // widths are the columns' widths as their contents want them.
@@ -138,10 +132,10 @@ func total(widths []int) int {
 
 // Table prints rows under their titles. Where they do not fit, the columns that
 // may become narrower do, from the last one on.
-func (s Screen) Table(indent string, columns []Column, rows [][]Cell) {
+func (s Screen) Table(columns []Column, rows [][]Cell) {
 	w := widths(columns, rows)
 	if s.Width > 0 {
-		over := total(w) + Width(indent) - s.Width
+		over := total(w) - s.Width
 		for i := len(w) - 1; i >= 0 && over > 0; i-- {
 			if least := columns[i].Least; least > 0 && w[i] > least {
 				less := min(over, w[i]-least)
@@ -150,31 +144,27 @@ func (s Screen) Table(indent string, columns []Column, rows [][]Cell) {
 			}
 		}
 	}
-	line := func(cells []Cell) {
-		parts := []string{indent}
-		for i, c := range cells {
-			text := cut(c.Text, w[i])
-			pad := strings.Repeat(" ", w[i]-Width(text))
-			if i > 0 {
-				parts = append(parts, gap)
-			}
-			switch {
-			case columns[i].Right:
-				parts = append(parts, pad, s.Paint(text, c.Style))
-			case i == len(cells)-1:
-				parts = append(parts, s.Paint(text, c.Style))
-			default:
-				parts = append(parts, s.Paint(text, c.Style), pad)
-			}
-		}
-		s.Line(parts...)
-	}
-	head := make([]Cell, len(columns))
+	t := table.NewWriter()
+	t.SetStyle(bare)
+	configs := make([]table.ColumnConfig, len(columns))
+	head := make(table.Row, len(columns))
 	for i, c := range columns {
-		head[i] = Cell{c.Title, Faint}
+		configs[i] = table.ColumnConfig{Number: i + 1, WidthMax: w[i], WidthMaxEnforcer: cut}
+		if c.Right {
+			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
+		}
+		head[i] = s.Paint(c.Title, Faint)
 	}
-	line(head)
+	t.SetColumnConfigs(configs)
+	t.AppendHeader(head)
 	for _, row := range rows {
-		line(row)
+		cells := make(table.Row, len(row))
+		for i, c := range row {
+			cells[i] = s.Paint(cut(c.Text, w[i]), c.Style)
+		}
+		t.AppendRow(cells)
+	}
+	for _, line := range strings.Split(t.Render(), "\n") {
+		s.Line(line)
 	}
 }

@@ -134,7 +134,7 @@ func (x Session) printAgents(scr Screen, now time.Time) {
 			{Text: strconv.Itoa(a.Stops)}, {Text: strconv.Itoa(a.Blocks)}, {Text: strings.Join(own, " ")},
 		})
 	}
-	scr.Table("", columns, rows)
+	scr.Table(columns, rows)
 	for _, a := range x.Agents {
 		if a.Stuck {
 			scr.Text(scr.Paint("! ", Alarm), "  ", Clean(a.Advice), Alarm)
@@ -162,14 +162,14 @@ func (x Session) printTasks(scr Screen, now time.Time) {
 	}
 	const last = 5 // the column of the paths
 	if scr.Width == 0 || total(widths(columns, rows)) <= scr.Width {
-		scr.Table("", columns, rows)
+		scr.Table(columns, rows)
 		return
 	}
 	// The paths do not fit: they stand below, whole, to be copied.
 	for i := range rows {
 		rows[i] = rows[i][:last]
 	}
-	scr.Table("", columns[:last], rows)
+	scr.Table(columns[:last], rows)
 	if same {
 		if folder != "" {
 			scr.Line("  ", scr.Paint("outputs: ", Faint), Clean(folder), "TASK"+outputExt)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // maxText bounds a printed text of somebody else, in characters.
@@ -59,48 +61,18 @@ func plain(s string) bool {
 	return true
 }
 
-// Width is how many columns a cleaned text takes on a terminal.
-func Width(s string) int {
-	n := 0
-	for _, r := range s {
-		n += runeWidth(r)
-	}
-	return n
-}
-
-func runeWidth(r rune) int {
-	switch {
-	case r < 0x300:
-		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me):
-		return 0
-	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf && r != 0x303f, r >= 0xac00 && r <= 0xd7a3,
-		r >= 0xf900 && r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0xffe0 && r <= 0xffe6,
-		r >= 0x1f300 && r <= 0x1faff, r >= 0x20000 && r <= 0x3fffd:
-		return 2
-	}
-	return 1
-}
+// Width is how many columns a text takes on a terminal, colours not counted.
+func Width(s string) int { return text.StringWidthWithoutEscSequences(s) }
 
 // cut shortens a text to so many columns.
 func cut(s string, width int) string {
-	if Width(s) <= width {
-		return s
-	}
 	if width < 1 {
 		return ""
 	}
-	n := 0
-	for i, r := range s {
-		if n+runeWidth(r) > width-1 {
-			return s[:i] + "…"
-		}
-		n += runeWidth(r)
-	}
-	return s
+	return text.Snip(s, width, "…")
 }
 
-// wrap breaks a text at spaces into lines of at most width columns; a longer
+// wrap breaks a text at blanks into lines of at most width columns; a longer
 // word stays whole, so that a path can still be copied.
 func wrap(s string, width int) []string {
 	if width <= 0 || Width(s) <= width {
