@@ -41,7 +41,7 @@ func (b *Batch) worthParsing(line []byte, notices bool) bool {
 			if b.mayLaunch(rest, line) {
 				return true
 			}
-		} else if id, found := resultID(rest); found && b.mayAnswer(id, rest) {
+		} else if id, found := resultID(rest); found && b.mayAnswer(id, line) {
 			return true
 		}
 	}
@@ -93,14 +93,15 @@ func resultID(rest []byte) ([]byte, bool) {
 }
 
 // mayAnswer tells whether a result belongs to a launching tool's call and may say
-// that it launched something. Most do not: then the call is done with.
-func (b *Batch) mayAnswer(id, rest []byte) bool {
+// that it launched something: anywhere on its line, since the fields of a record
+// have no order. Most do not: then the call is done with.
+func (b *Batch) mayAnswer(id, line []byte) bool {
 	for _, t := range b.Cursor.Open {
 		if string(id) != t.ID {
 			continue
 		}
 		for _, mark := range launchMarks {
-			if bytes.Contains(rest, mark) {
+			if bytes.Contains(line, mark) {
 				return true
 			}
 		}
