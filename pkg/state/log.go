@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -45,8 +46,18 @@ func OpenLog(env func(string) string, dir Dir) (zerolog.Logger, func()) {
 	return zerolog.New(oneWrite{file}).Level(level).With().Timestamp().Logger(), func() { _ = file.Close() }
 }
 
+// openLog opens a log without ever waiting for it: what lies there under its name
+// can be a pipe that nobody reads.
 func openLog(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|nonblocking, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		_ = file.Close()
+		return nil, &os.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+	}
+	return file, nil
 }
 
 // oneWrite hides that a log that cannot be written is an error: zerolog would

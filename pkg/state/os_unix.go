@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// nonblocking keeps an opening from waiting for the other end of a pipe.
+const nonblocking = unix.O_NONBLOCK
+
 func writable(dir string) bool { return unix.Access(dir, unix.W_OK|unix.X_OK) == nil }
 
 // private tells why a folder is not ours alone: another's folder in a shared

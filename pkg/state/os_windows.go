@@ -5,6 +5,9 @@ import (
 	"os"
 )
 
+// nonblocking has no meaning here: opening never waits.
+const nonblocking = 0
+
 func writable(string) bool { return true }
 
 func private(dir string) error {

@@ -138,9 +138,16 @@ func Off(env func(string) string, dir Dir, sessionID string, now time.Time) bool
 }
 
 func (d Dir) switchedOff(name string, now time.Time) bool {
-	data, err := os.ReadFile(filepath.Join(d.path, name))
+	path := filepath.Join(d.path, name)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return true // whatever lies there under that name, somebody wanted it off
+	}
+	data, err := os.ReadFile(path)
 	if err != nil {
-		// Whatever lies there under that name, somebody wanted it off.
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	until, err := time.Parse(time.RFC3339, strings.TrimSpace(string(data)))
