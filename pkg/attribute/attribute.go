@@ -120,7 +120,7 @@ func (s *search) find(ctx context.Context, clock host.Clock, e event.Event) time
 // there will be. It looks for the last message before it reads, so that nothing
 // which stands before that message can be missed.
 func (s *search) settled(ctx context.Context, own transcript.Source, e event.Event) bool {
-	caughtUp := e.LastMessageGiven && transcript.CaughtUp(s.files, own.Path, e.LastMessage)
+	caughtUp := e.LastMessageGiven && transcript.CaughtUp(s.files, own.Path, e.LastMessage, s.snap.Agents[e.AgentID].Stopped)
 	s.scan(ctx, own)
 	return caughtUp
 }

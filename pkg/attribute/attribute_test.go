@@ -289,3 +289,20 @@ func TestNoTimeLeft(t *testing.T) {
 		t.Errorf("got %q, cut %v, waited %v", owners(r), r.Cut, r.Waited)
 	}
 }
+
+// An agent that ends twice with the same words is not caught up by the first.
+func TestTheSameLastWordsAgain(t *testing.T) {
+	w := newWorld(t)
+	stopped := w.clock.now
+	w.put("a1", strings.Replace(says("done"), "{", `{"timestamp":"`+stopped.Add(-time.Second).Format(time.RFC3339Nano)+`",`, 1))
+	slept := time.Duration(0)
+	w.clock.then = func(d time.Duration) {
+		if slept += d; slept == 80*time.Millisecond {
+			w.put("a1", says("done")+launched("b1", true, false)+says("done"))
+		}
+	}
+	snap := ledger.Snapshot{Agents: map[string]ledger.Agent{"a1": {ID: "a1", Stopped: stopped}}}
+	if got := owners(w.find(w.stop("b1"), snap)); got != "b1=a1" {
+		t.Errorf("owners %q after waiting %s, want b1=a1", got, slept)
+	}
+}

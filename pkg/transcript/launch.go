@@ -79,6 +79,7 @@ const (
 	outputMarker = "Output is being written to: "
 	agentMarker  = "output_file: " // in an agent's launch text
 	outputEnding = ".output"
+	resumedKey   = "resumedAgentId"
 	persistent   = ", persistent"
 )
 
@@ -86,7 +87,12 @@ const (
 func fromText(call ToolUse, text, version string) (Launch, bool) {
 	kind := kindOf(call.Name)
 	if call.Name == toolSendMessage {
-		return Launch{}, false // a message wakes, it launches nothing
+		// A message wakes an agent, and its result is the structure as text.
+		woken := ""
+		if strings.HasPrefix(text, "{") && gjson.Valid(text) {
+			woken = keep(gjson.Get(text, resumedKey))
+		}
+		return Launch{Task: woken, Kind: kind, ToolUseID: call.ID, Evidence: TextAsked, Resumed: true}, woken != ""
 	}
 	for _, s := range sentences {
 		if s.kind != kind || !strings.HasPrefix(text, s.begins) {
@@ -152,7 +158,7 @@ func fromResponse(call ToolUse, response gjson.Result, evidence Evidence) (Launc
 		case "subagent":
 			switch {
 			case call.Name == toolSendMessage:
-				l.Task, l.Resumed = keep(response.Get("resumedAgentId")), true
+				l.Task, l.Resumed = keep(response.Get(resumedKey)), true
 			case str(response.Get("status")) == "async_launched":
 				l.Task, l.Output = keep(response.Get("agentId")), keep(response.Get("outputFile"))
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"stopgate/pkg/host"
 )
@@ -120,7 +121,7 @@ func TestCaughtUp(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := CaughtUp(host.Files{}, write(t, c.content), "done"); got != c.want {
+			if got := CaughtUp(host.Files{}, write(t, c.content), "done", time.Time{}); got != c.want {
 				t.Errorf("got %v", got)
 			}
 		})

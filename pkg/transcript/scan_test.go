@@ -271,7 +271,7 @@ func TestWhatIsNoTranscript(t *testing.T) {
 			if err == nil || !b.Cursor.Equal(from) {
 				t.Errorf("%.40q gave %+v, %v", name, b.Cursor, err)
 			}
-			if CaughtUp(host.Files{}, name, "x") {
+			if CaughtUp(host.Files{}, name, "x", time.Time{}) {
 				t.Errorf("%.40q is caught up", name)
 			}
 			if _, err := ReadMeta(host.Files{}, name); err == nil {
@@ -431,7 +431,7 @@ func FuzzScan(f *testing.F) {
 					t.Errorf("launch %+v", l)
 				}
 			}
-			CaughtUp(host.Files{}, path, "x")
+			CaughtUp(host.Files{}, path, "x", time.Time{})
 		}
 	})
 }

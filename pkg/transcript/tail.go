@@ -17,8 +17,9 @@ const tailSpan = 1 << 20
 
 // CaughtUp tells whether a transcript holds the agent's last message: then
 // everything the agent did before is on disk too (docs/client.md: transcripts
-// lag). It is false for a file that cannot be read.
-func CaughtUp(files host.Files, path, lastMessage string) bool {
+// lag). A text from before since, the agent's stop before this one, is an earlier
+// message that reads the same. It is false for a file that cannot be read.
+func CaughtUp(files host.Files, path, lastMessage string, since time.Time) bool {
 	file, info, err := files.Open(path)
 	if err != nil {
 		return false
@@ -29,8 +30,8 @@ func CaughtUp(files host.Files, path, lastMessage string) bool {
 		start := max(0, info.Size()-span)
 		buf := make([]byte, info.Size()-start)
 		n, _ := file.ReadAt(buf, start)
-		if text, found := lastText(buf[:n], start > 0); found {
-			return strings.TrimSpace(text) == want
+		if text, at, found := lastText(buf[:n], start > 0); found {
+			return strings.TrimSpace(text) == want && (at.IsZero() || at.After(since))
 		}
 		if start == 0 || span >= tailSpan {
 			return false
@@ -38,32 +39,32 @@ func CaughtUp(files host.Files, path, lastMessage string) bool {
 	}
 }
 
-// lastText is the last text of an assistant line in data; cut tells that data
-// begins inside a line.
-func lastText(data []byte, cut bool) (string, bool) {
+// lastText is the last text of an assistant line in data, with its time; cut
+// tells that data begins inside a line.
+func lastText(data []byte, cut bool) (string, time.Time, bool) {
 	end := bytes.LastIndexByte(data, '\n')
 	for end >= 0 {
 		start := bytes.LastIndexByte(data[:end], '\n') + 1
 		if start == 0 && cut {
-			return "", false
+			return "", time.Time{}, false
 		}
-		line := data[start:end]
-		if text, ok := assistantText(line); ok {
-			return text, true
+		if text, at, ok := assistantText(data[start:end]); ok {
+			return text, at, true
 		}
 		end = start - 1
 	}
-	return "", false
+	return "", time.Time{}, false
 }
 
-// assistantText is the text of an assistant line; ok is false for one without.
-func assistantText(line []byte) (text string, ok bool) {
+// assistantText is the text of an assistant line and its time; ok is false for
+// one without text.
+func assistantText(line []byte) (text string, at time.Time, ok bool) {
 	if !bytes.Contains(line, []byte(`"assistant"`)) || !bytes.Contains(line, []byte(`"text"`)) {
-		return "", false
+		return "", time.Time{}, false
 	}
 	r := parseRecord(string(line))
 	if r.kind != "assistant" {
-		return "", false
+		return "", time.Time{}, false
 	}
 	var texts []string
 	r.message.Get("content").ForEach(func(_, block gjson.Result) bool {
@@ -72,7 +73,7 @@ func assistantText(line []byte) (text string, ok bool) {
 		}
 		return true
 	})
-	return strings.Join(texts, "\n"), len(texts) > 0
+	return strings.Join(texts, "\n"), r.at, len(texts) > 0
 }
 
 // maxActivity bounds what one call of [Activity] reads, in bytes.
@@ -131,7 +132,7 @@ func Beyond(files host.Files, path, lastMessage string) (offset int64, lines int
 		line := buf[from:end]
 		switch kind := gjson.GetBytes(line, "type").Str; kind {
 		case "user", "assistant":
-			if text, ok := assistantText(line); ok && strings.TrimSpace(text) == want {
+			if text, _, ok := assistantText(line); ok && strings.TrimSpace(text) == want {
 				return start + int64(end) + 1, lines, true
 			}
 			lines++
