@@ -10,16 +10,39 @@ import "bytes"
 // never quoted text.
 var (
 	// markUse is the rarest part of "tool_use" and "tool_use_id".
-	markUse     = []byte(`_use`)
-	markTool    = []byte(`"tool`)
-	markID      = []byte(`_id"`)
-	markCallID  = []byte(`","id":"`)
-	markName    = []byte(`","name":"`)
-	markReason  = []byte(`"stop_reason":"tool`)
-	markAsked   = []byte(`"run_in_background"`)
-	markNotice  = []byte("-notification>")
-	launchMarks = [][]byte{[]byte("ackground"), []byte("gentId"), []byte("taskId"), []byte("Monitor started"), []byte(stoppedMark)}
+	markUse    = []byte(`_use`)
+	markTool   = []byte(`"tool`)
+	markID     = []byte(`_id"`)
+	markCallID = []byte(`","id":"`)
+	markName   = []byte(`","name":"`)
+	markReason = []byte(`"stop_reason":"tool`)
+	markAsked  = []byte(`"run_in_background"`)
+	markNotice = []byte("-notification>")
+
+	// What a result that launched something holds, as a sentence or a field.
+	markBackground = []byte("ackground")
+	markAgent      = []byte("gentId") // agentId, resumedAgentId
+	markTask       = []byte("taskId")
+	markMonitor    = []byte("Monitor started")
+	markStopped    = []byte(stoppedMark)
 )
+
+// launchMarks are the marks of which a result of a tool holds one if it launched
+// or stopped something. Shells have one of their own: every line of an agent
+// names its agentId.
+func launchMarks(tool string) [][]byte {
+	switch kindOf(tool) {
+	case "shell":
+		return [][]byte{markBackground}
+	case "monitor":
+		return [][]byte{markTask, markMonitor}
+	case "subagent":
+		return [][]byte{markAgent}
+	case "":
+		return [][]byte{markStopped}
+	}
+	return [][]byte{markBackground, markTask}
+}
 
 // worthParsing tells whether a line may hold a call, a result or a notification
 // that counts. A torn line may hold several.
@@ -100,7 +123,7 @@ func (b *Batch) mayAnswer(id, line []byte) bool {
 		if string(id) != t.ID {
 			continue
 		}
-		for _, mark := range launchMarks {
+		for _, mark := range launchMarks(t.Name) {
 			if bytes.Contains(line, mark) {
 				return true
 			}
