@@ -284,6 +284,7 @@ func (b *bench) long(size int64) error {
 	}
 	var hooks, greps []time.Duration
 	var memory int64
+	late := 0
 	for i := range 5 {
 		g, err := b.exec(w.state, "", "grep", "-c", "tool_use", w.agent)
 		if err != nil {
@@ -294,11 +295,15 @@ func (b *bench) long(size int64) error {
 			return err
 		}
 		if !strings.Contains(h.stdout, `"decision":"block"`) {
-			return errors.New("the launch at the end of the long transcript was not found in time")
+			late++
 		}
 		hooks, greps, memory = append(hooks, h.took), append(greps, g.took), max(memory, h.memory)
 	}
 	b.row(fmt.Sprintf("%.1f GB of transcript read cold : grep -c on it", float64(size)/(1<<30)), quantile(hooks, 0.5), quantile(greps, 0.5), 4)
+	if late > 0 {
+		b.failed = true
+		fmt.Printf("  in %d of 5 runs the end was not reached in the hook's time: missed\n", late)
+	}
 	mark := ""
 	if memory > 32<<20 {
 		mark, b.failed = "  missed", true
