@@ -219,7 +219,9 @@ func (w *world) check() {
 		w.scenario.Check(w)
 	}
 	w.t.Logf("%s", w.cell())
-	note(w)
+	if !w.t.Failed() {
+		note(w)
+	}
 }
 
 // checkGate holds every stop against the rule: it is blocked if and only if the

@@ -113,9 +113,9 @@ func read(text string) map[seen]string {
 	return out
 }
 
-// report ends a run: one without failures may write what it saw.
+// report ends a run: it may write what the sessions without failures showed.
 func report(code int) int {
-	if !*writeFlag || code != 0 {
+	if !*writeFlag {
 		return code
 	}
 	all := map[seen]string{}
@@ -137,7 +137,7 @@ func report(code int) int {
 		fmt.Fprintln(os.Stderr, "live:", err)
 		return 1
 	}
-	return 0
+	return code
 }
 
 func TestTableReadsWhatItWrote(t *testing.T) {

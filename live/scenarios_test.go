@@ -171,6 +171,10 @@ var scenarios = []scenario{
 				lead: func(turn int, r model.Request) blocks {
 					k, ok := w.server.Task("lazarus")
 					if ok && k.ID != "" && len(w.stops("lazarus")) > 0 && !r.Used("SendMessage") {
+						// A message within 50 ms of the stop is lost on 2.1.220,
+						// and 2.1.235 resumes from a transcript that is not
+						// caught up: the agent begins anew.
+						w.onDisk(k.ID, "lazarus: first life")
 						return blocks{model.Use("SendMessage", map[string]any{
 							"to": k.ID, "summary": "second life", "message": "second life please"})}
 					}

@@ -282,6 +282,21 @@ func (w *world) noticed() {
 	}, func() { w.t.Errorf("no notification in the coordinator's transcript for %v", missing) })
 }
 
+// onDisk waits, for a script, until an agent's transcript holds a text.
+func (w *world) onDisk(agent, text string) {
+	ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
+	defer cancel()
+	_ = w.server.Wait(ctx, func() bool {
+		files, _ := filepath.Glob(filepath.Join(w.home, ".claude", "projects", "*", "*", "subagents", "agent-"+agent+".jsonl"))
+		for _, f := range files {
+			if data, _ := os.ReadFile(f); strings.Contains(string(data), text) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // mainTranscript is the text of the coordinator's transcript.
 func (w *world) mainTranscript() string {
 	files, _ := filepath.Glob(filepath.Join(w.home, ".claude", "projects", "*", "*.jsonl"))
