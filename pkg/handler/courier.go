@@ -113,8 +113,13 @@ func (r *run) lastSpot(ctx context.Context) (offset int64, acted bool) {
 		}
 		if r.h.Clock.Now().Sub(began) >= courierCatchUp || !r.e.LastMessageGiven {
 			// It never came: what is there now is where to count from.
-			_, _, end := transcript.Activity(r.h.Files, path, 0)
-			return end, false
+			for end := int64(0); ; {
+				_, _, next := transcript.Activity(r.h.Files, path, end)
+				if next <= end {
+					return next, false
+				}
+				end = next
+			}
 		}
 	}
 }

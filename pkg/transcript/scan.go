@@ -48,7 +48,7 @@ var (
 // ctx is done it returns what it has, with Cut set. A file that cannot be opened
 // is an error and leaves the cursor as it was.
 func Scan(ctx context.Context, files host.Files, src Source, from Cursor) (Batch, error) {
-	b := Batch{Cursor: Cursor{Inode: from.Inode, Sum: from.Sum, Offset: from.Offset, Open: append([]ToolUse(nil), from.Open...)}}
+	b := Batch{Cursor: Cursor{Inode: from.Inode, Sum: from.Sum, Offset: from.Offset, Inside: from.Inside, Open: append([]ToolUse(nil), from.Open...)}}
 	file, info, err := files.Open(src.Path)
 	if err != nil {
 		return b, err
@@ -90,8 +90,8 @@ func sumBefore(file *os.File, offset int64) (string, error) {
 // scan reads whole lines from the cursor up to size.
 func (b *Batch) scan(ctx context.Context, file *os.File, src Source, size int64) error {
 	buf := make([]byte, chunk)
-	kept := 0         // bytes of an unfinished line at the start of buf
-	skipping := false // inside a line that is too long
+	kept := 0                   // bytes of an unfinished line at the start of buf
+	skipping := b.Cursor.Inside // inside a line that is too long
 	at := b.Cursor.Offset
 	lineAt := at // where the line at the start of buf begins
 	for at < size {
@@ -120,7 +120,7 @@ func (b *Batch) scan(ctx context.Context, file *os.File, src Source, size int64)
 			}
 			line := data[:search+end]
 			if skipping {
-				skipping = false
+				skipping, b.Cursor.Inside = false, false
 			} else {
 				b.line(line, notices, src, lineAt)
 			}
@@ -129,13 +129,15 @@ func (b *Batch) scan(ctx context.Context, file *os.File, src Source, size int64)
 			b.Cursor.Offset = lineAt
 		}
 		switch {
-		case skipping:
+		case skipping, len(data) >= maxLine:
+			// What was passed over need not be read again, even if the line has
+			// no end yet: a hole of two gigabytes is one.
+			if !skipping {
+				b.Oversize++
+				skipping, b.Cursor.Inside = true, true
+			}
 			lineAt += int64(len(data))
-			kept = 0
-		case len(data) >= maxLine:
-			b.Oversize++
-			skipping = true
-			lineAt += int64(len(data))
+			b.Cursor.Offset = lineAt
 			kept = 0
 		default:
 			kept = copy(buf, data)

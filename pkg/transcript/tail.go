@@ -81,7 +81,8 @@ const maxActivity = 16 << 20
 
 // Activity looks at the lines beyond offset that an agent's turn leaves behind
 // (prompts, answers, results): how many they are, the latest time on one, and the
-// offset behind the last whole line. Bookkeeping lines do not count.
+// offset of what a further call has to look at. Bookkeeping lines do not count; a
+// line that is too long to look at does, for none of those is that long.
 func Activity(files host.Files, path string, offset int64) (lines int, latest time.Time, next int64) {
 	file, info, err := files.Open(path)
 	if err != nil {
@@ -91,23 +92,41 @@ func Activity(files host.Files, path string, offset int64) (lines int, latest ti
 	if offset > info.Size() {
 		offset = 0
 	}
-	buf := make([]byte, min(info.Size()-offset, maxActivity))
-	n, _ := file.ReadAt(buf, offset)
-	for data := buf[:n]; ; {
-		end := bytes.IndexByte(data, '\n')
-		if end < 0 {
+	buf := make([]byte, min(info.Size()-offset, chunk))
+	for limit := offset + maxActivity; offset < limit; {
+		n, _ := file.ReadAt(buf, offset)
+		read := 0 // up to the end of the last whole line
+		for {
+			end := bytes.IndexByte(buf[read:n], '\n')
+			if end < 0 {
+				break
+			}
+			line := buf[read : read+end]
+			switch gjson.GetBytes(line, "type").Str {
+			case "user", "assistant":
+				lines++
+				at, err := time.Parse(time.RFC3339, gjson.GetBytes(line, "timestamp").Str)
+				if err == nil && at.After(latest) {
+					latest = at
+				}
+			}
+			read += end + 1
+		}
+		switch {
+		case n < len(buf):
+			return lines, latest, offset + int64(read)
+		case read == 0 && n >= maxLine:
+			lines++
+			read = n
+		case read == 0 && offset+int64(n) < info.Size():
+			buf = make([]byte, min(info.Size()-offset, int64(2*len(buf))))
+			continue
+		case read == 0:
 			return lines, latest, offset
 		}
-		switch gjson.GetBytes(data[:end], "type").Str {
-		case "user", "assistant":
-			lines++
-			at, err := time.Parse(time.RFC3339, gjson.GetBytes(data[:end], "timestamp").Str)
-			if err == nil && at.After(latest) {
-				latest = at
-			}
-		}
-		data, offset = data[end+1:], offset+int64(end)+1
+		offset += int64(read)
 	}
+	return lines, latest, offset
 }
 
 // Beyond tells where an agent's last message stands in its transcript: the

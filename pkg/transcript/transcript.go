@@ -168,8 +168,10 @@ type Cursor struct {
 	// up to 4 kB before Offset. Another identity is read from the start.
 	Inode uint64 `json:"inode,omitempty"`
 	Sum   string `json:"sum,omitempty"`
-	// Offset is the byte behind the last whole line read.
+	// Offset is the byte behind the last whole line read, or, where Inside is
+	// true, behind what was read of a line that is too long to look at.
 	Offset int64 `json:"offset"`
+	Inside bool  `json:"inside,omitempty"`
 	// Open are the calls of launching tools whose results have not been seen.
 	Open []ToolUse `json:"open,omitempty"`
 }

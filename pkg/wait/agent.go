@@ -18,6 +18,8 @@ type childAgent struct {
 	// found there. Lines come late, so their own times count.
 	offset int64
 	active time.Time
+	// behind tells that there is more to look at.
+	behind bool
 	// end is its last end as it was told.
 	end transcript.End
 	// freed is when the last of its own tasks ended after that.
@@ -37,16 +39,19 @@ func (w *Wait) agentEnded(ctx context.Context, t Task, now time.Time, depth int)
 		w.agents[t.ID] = a
 	}
 	if a.path != "" {
-		if b, err := transcript.Scan(ctx, w.Files, transcript.Source{Path: a.path, Owner: t.ID}, a.cursor); err == nil {
+		if b, news := w.scan(ctx, transcript.Source{Path: a.path, Owner: t.ID}, a.cursor); news {
 			a.cursor = b.Cursor
 			for _, l := range b.Launches {
 				a.owned[l.Task] = l
 			}
+			a.behind = true
 		}
-		var latest time.Time
-		_, latest, a.offset = transcript.Activity(w.Files, a.path, a.offset)
-		if latest.After(a.active) {
-			a.active = latest
+		if a.behind {
+			_, latest, offset := transcript.Activity(w.Files, a.path, a.offset)
+			if latest.After(a.active) {
+				a.active = latest
+			}
+			a.behind, a.offset = offset != a.offset, offset
 		}
 	}
 	end, told := w.ends[t.ID]

@@ -9,6 +9,8 @@ package wait
 
 import (
 	"context"
+	"io/fs"
+	"os"
 	"time"
 
 	"stopgate/pkg/event"
@@ -18,6 +20,10 @@ import (
 
 // Step is how often the files are looked at: an end is seen within 150 ms.
 const Step = 100 * time.Millisecond
+
+// stepRead bounds what one step reads, by the machine's clock: a cold gigabyte
+// must not keep a hold from noticing that nobody waits for it any more.
+const stepRead = time.Second
 
 // grace is how long an agent may take to go on after its last own task ended,
 // before its earlier end counts as the final one.
@@ -109,6 +115,8 @@ type Wait struct {
 	outputs   map[string]*outputFile
 	agents    map[string]*childAgent
 	messaged  bool
+	// read is how the transcripts that were read to their end looked then.
+	read map[string]fs.FileInfo
 }
 
 // Result is how a wait ended.
@@ -130,6 +138,7 @@ func (w *Wait) Run(ctx context.Context) Result {
 	w.delivered = map[string]bool{}
 	w.outputs = map[string]*outputFile{}
 	w.agents = map[string]*childAgent{}
+	w.read = map[string]fs.FileInfo{}
 	for _, e := range w.Known {
 		w.ends[e.Task] = e
 	}
@@ -175,8 +184,8 @@ func (w *Wait) Run(ctx context.Context) Result {
 
 // follow reads what the coordinator's transcript gained.
 func (w *Wait) follow(ctx context.Context, res *Result) {
-	b, err := transcript.Scan(ctx, w.Files, transcript.Source{Path: w.Main, Owner: transcript.Main}, res.Cursor.To)
-	if err != nil {
+	b, news := w.scan(ctx, transcript.Source{Path: w.Main, Owner: transcript.Main}, res.Cursor.To)
+	if !news {
 		return // not there yet, or no longer: the output files may still tell
 	}
 	res.Cursor.To = b.Cursor
@@ -194,6 +203,28 @@ func (w *Wait) follow(ctx context.Context, res *Result) {
 			w.messaged = true
 		}
 	}
+}
+
+// scan reads what a transcript gained; news is false where it cannot be read or
+// looks as it did when it was last read to its end.
+func (w *Wait) scan(ctx context.Context, src transcript.Source, from transcript.Cursor) (b transcript.Batch, news bool) {
+	info, err := w.Files.Stat(src.Path)
+	if err != nil {
+		delete(w.read, src.Path)
+		return b, false
+	}
+	if last := w.read[src.Path]; last != nil && os.SameFile(last, info) && last.Size() == info.Size() && last.ModTime().Equal(info.ModTime()) {
+		return b, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, stepRead)
+	defer cancel()
+	if b, err = transcript.Scan(ctx, w.Files, src, from); err != nil {
+		return b, false
+	}
+	if !b.Cut {
+		w.read[src.Path] = info
+	}
+	return b, true
 }
 
 // outcome is what is known of a task now.
