@@ -17,6 +17,7 @@ import (
 
 	"stopgate/pkg/host"
 	"stopgate/pkg/state"
+	"stopgate/pkg/team"
 	"stopgate/pkg/view"
 )
 
@@ -139,6 +140,7 @@ func (a *app) source() view.Source {
 		Now:   a.h.Clock.Now(),
 		Env:   a.h.Env,
 		Alive: a.h.Alive,
+		Here:  team.Here, StartOf: team.StartOf,
 	}
 }
 

@@ -53,6 +53,7 @@ JSON are described in docs/status.md.`,
 				st.Print(a.screen(), session != "")
 			default:
 				a.nothing(st)
+				st.PrintLeftover(a.screen(), true)
 			}
 			if err == nil && len(st.Sessions) == 0 && len(st.Problems) > 0 {
 				err = exitCode{code: exitFailed}

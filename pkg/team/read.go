@@ -26,6 +26,8 @@ const (
 	maxInboxes = 500
 	maxTasks   = 2000
 	maxItems   = 20000 // members or messages of one file
+
+	maxProjects = 5000
 )
 
 // A Problem is a file or folder that is there and could not be read.

@@ -8,8 +8,8 @@
 // a field that is missing or of another type is as if it were not there, a file
 // that is no JSON is a [Problem], and a folder that does not exist is nothing.
 //
-// The package only reads. It takes no lock, and it does not know which members
-// still run: the files stay when a session dies.
+// The package only reads and takes no lock. The files stay when a session dies,
+// and members stay in them when they have ended: who still runs, others judge.
 package team
 
 import (
@@ -213,6 +213,11 @@ func (t Team) Member(agentID, metaName string) (Member, bool) {
 	return Member{}, false
 }
 
+// Called reports whether a name, as meta files and events have it, is the team's.
+func (t Team) Called(name string) bool {
+	return name != "" && (t.Name == name || t.Dir == name || t.Dir == fileName(name))
+}
+
 // IsLead reports whether a member is the team's lead.
 func (t Team) IsLead(m Member) bool { return t.LeadAgentID != "" && m.AgentID == t.LeadAgentID }
 
@@ -260,6 +265,10 @@ func (t Team) ShutdownAsked(name string) (time.Time, bool) {
 	}
 	return asked.at(), true
 }
+
+// ShutdownAgreed is when a member last consented to end; zero if no inbox holds
+// that.
+func (t Team) ShutdownAgreed(name string) time.Time { return t.last(name, ShutdownApproved) }
 
 // last is the time of the newest protocol message of a type from a member.
 func (t Team) last(from, kind string) time.Time {

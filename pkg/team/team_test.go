@@ -398,3 +398,56 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// The lead's process as the config names it, told apart from others.
+func TestProcesses(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	own, err := os.Readlink("/proc/self/ns/pid")
+	linux := err == nil
+	for space, want := range map[string]bool{
+		host + "#" + own: true, "": false, host + ".elsewhere#" + own: false, host + "#pid:[1]": !linux, "#": false,
+	} {
+		if Here(space) != want {
+			t.Errorf("%q is here: %v", space, !want)
+		}
+	}
+	start := StartOf(os.Getpid())
+	if linux && (start == "" || start != StartOf(os.Getpid()) || start == StartOf(1) && os.Getpid() != 1) {
+		t.Errorf("this process started at %q, the first at %q", start, StartOf(1))
+	}
+	if StartOf(1<<30) != "" || StartOf(-1) != "" {
+		t.Error("a process that is none has a start")
+	}
+}
+
+func TestWhenASessionWasLastWritten(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "projects", "-b", "s1.jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	when := at("2026-11-30T12:00:00Z")
+	for _, err := range []error{
+		os.WriteFile(path, []byte("{}\n"), 0o600), os.Chtimes(path, when, when),
+		os.MkdirAll(filepath.Join(dir, "projects", "-a", "s2.jsonl"), 0o700),
+		os.WriteFile(filepath.Join(dir, "s3.jsonl"), nil, 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, ok := SessionWritten(dir, "s1"); !ok || !got.Equal(when) {
+		t.Errorf("%v, %v", got, ok)
+	}
+	for _, id := range []string{"s2", "s3", "", "../../s3", "none"} {
+		if got, ok := SessionWritten(dir, id); ok {
+			t.Errorf("%q was written at %v", id, got)
+		}
+	}
+	if _, ok := SessionWritten(filepath.Join(dir, "missing"), "s1"); ok {
+		t.Error("found in a folder that does not exist")
+	}
+}

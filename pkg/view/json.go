@@ -20,6 +20,7 @@ type (
 		// Behind the contract.
 		Problems  []jsonProblem `json:"problems"`
 		Elsewhere int           `json:"elsewhere"`
+		Teams     []jsonTeam    `json:"teams"`
 		Off       bool          `json:"off"`
 		StateDir  string        `json:"state_dir"`
 		Time      *time.Time    `json:"time"`
@@ -39,6 +40,7 @@ type (
 		Tasks      []jsonTask  `json:"tasks"`
 		Stops      []jsonStop  `json:"stops"`
 		// Behind the contract.
+		Teams   []jsonTeam `json:"teams"`
 		EndedAt *time.Time `json:"ended_at"`
 		Blocks  int        `json:"blocks"`
 		Off     bool       `json:"off"`
@@ -58,12 +60,48 @@ type (
 		Since       *time.Time `json:"since"`
 		Own         []string   `json:"own"`
 		Stuck       bool       `json:"stuck"`
+		Why         Why        `json:"why"`
 		Advice      string     `json:"advice"`
 		Held        *jsonHold  `json:"held"`
 		Description string     `json:"description"`
 		Parent      string     `json:"parent"`
 		Team        string     `json:"team"`
 		Color       string     `json:"color"`
+	}
+	jsonTeam struct {
+		Name        string         `json:"name"`
+		Dir         string         `json:"dir"`
+		TasksDir    string         `json:"tasks_dir"`
+		LeadSession string         `json:"lead_session_id"`
+		Lead        string         `json:"lead"`
+		Advice      string         `json:"advice"`
+		Members     []jsonMember   `json:"members"`
+		Tasks       []jsonTeamTask `json:"tasks"`
+	}
+	jsonMember struct {
+		Name     string     `json:"name"`
+		ID       string     `json:"member_id"`
+		AgentID  string     `json:"agent_id"`
+		Color    string     `json:"color"`
+		Type     string     `json:"agent_type"`
+		Backend  string     `json:"backend"`
+		Pane     string     `json:"pane"`
+		Lead     bool       `json:"lead"`
+		Separate bool       `json:"separate"`
+		State    string     `json:"state"`
+		Since    *time.Time `json:"since"`
+		Unread   int        `json:"unread"`
+		Asked    *time.Time `json:"shutdown_asked_at"`
+		Stuck    bool       `json:"stuck"`
+		Why      Why        `json:"why"`
+		Advice   string     `json:"advice"`
+	}
+	jsonTeamTask struct {
+		ID       string   `json:"id"`
+		Subject  string   `json:"subject"`
+		Status   string   `json:"status"`
+		Owner    *string  `json:"owner"`
+		WaitsFor []string `json:"waits_for"`
 	}
 	jsonHold struct {
 		Since *time.Time `json:"since"`
@@ -118,7 +156,7 @@ type jsonStop struct {
 func (s Status) JSON() ([]byte, error) {
 	out := jsonStatus{
 		Sessions: []jsonSession{}, Problems: []jsonProblem{}, Elsewhere: s.Elsewhere,
-		Off: s.Off, StateDir: s.StateDir, Time: when(s.Now),
+		Teams: teamsJSON(s.Teams), Off: s.Off, StateDir: s.StateDir, Time: when(s.Now),
 	}
 	for _, p := range s.Problems {
 		out.Problems = append(out.Problems, jsonProblem{p.Path, p.Text})
@@ -133,6 +171,7 @@ func (s Session) json() jsonSession {
 	out := jsonSession{
 		SessionID: s.ID, Cwd: s.Cwd, Transcript: s.Transcript, Ended: !s.Ended.IsZero(), EndedAt: when(s.Ended),
 		Ephemeral: s.Ephemeral, Agents: []jsonAgent{}, Tasks: []jsonTask{}, Stops: []jsonStop{}, Blocks: s.Blocks(), Off: s.Off,
+		Teams: teamsJSON(s.Teams),
 	}
 	if s.Last.Name != "" {
 		out.LastEvent = &jsonEvent{s.Last.Name, when(s.Last.Time)}
@@ -140,7 +179,7 @@ func (s Session) json() jsonSession {
 	for _, a := range s.Agents {
 		x := jsonAgent{
 			ID: a.ID, Type: a.Type, Name: a.Name, State: string(a.State), Stops: a.Stops, Blocks: a.Blocks,
-			Since: when(a.Since), Own: some(a.Own), Stuck: a.Stuck, Advice: a.Advice,
+			Since: when(a.Since), Own: some(a.Own), Stuck: a.Stuck, Why: a.Why, Advice: a.Advice,
 			Description: a.Description, Parent: a.Parent, Team: a.Team, Color: a.Color,
 		}
 		if a.Hold != nil {
@@ -161,6 +200,32 @@ func (s Session) json() jsonSession {
 	}
 	for _, stop := range s.Stops {
 		out.Stops = append(out.Stops, stopJSON(stop))
+	}
+	return out
+}
+
+func teamsJSON(teams []Team) []jsonTeam {
+	out := []jsonTeam{}
+	for _, t := range teams {
+		x := jsonTeam{
+			Name: t.Name, Dir: t.Dir, TasksDir: t.TasksDir, LeadSession: t.LeadSession, Lead: string(t.Lead),
+			Advice: t.Advice, Members: []jsonMember{}, Tasks: []jsonTeamTask{},
+		}
+		for _, m := range t.Members {
+			x.Members = append(x.Members, jsonMember{
+				Name: m.Name, ID: m.ID, AgentID: m.AgentID, Color: m.Color, Type: m.Type, Backend: m.Backend, Pane: m.Pane,
+				Lead: m.Lead, Separate: m.Separate, State: first(string(m.State), "unknown"), Since: when(m.Since),
+				Unread: m.Unread, Asked: when(m.Asked), Stuck: m.Stuck, Why: m.Why, Advice: m.Advice,
+			})
+		}
+		for _, task := range t.Tasks {
+			y := jsonTeamTask{ID: task.ID, Subject: task.Subject, Status: task.Status, WaitsFor: some(task.WaitsFor)}
+			if task.Owner != "" {
+				y.Owner = &task.Owner
+			}
+			x.Tasks = append(x.Tasks, y)
+		}
+		out = append(out, x)
 	}
 	return out
 }

@@ -35,7 +35,7 @@ var (
 	ErrAmbiguous = errors.New("several sessions begin like this")
 )
 
-// Source is where a status comes from. All fields but Alive are needed.
+// Source is where a status comes from. All fields but the last three are needed.
 type Source struct {
 	Dir   state.Dir
 	Files host.Files
@@ -45,6 +45,10 @@ type Source struct {
 	Env func(string) string
 	// Alive tells whether a process exists; nil takes every one for alive.
 	Alive func(pid int) bool
+	// Here tells whether pids of a space are this machine's, StartOf when a
+	// process started (see pkg/team); nil knows of none.
+	Here    func(pidSpace string) bool
+	StartOf func(pid int) string
 }
 
 // Filter says which sessions are asked for. The zero value asks for none but
@@ -81,7 +85,9 @@ func (s Source) Load(ctx context.Context, f Filter) (Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 
+	var files teamFiles
 	type result struct {
+		id       string
 		session  Session
 		problems []Problem
 		skipped  bool
@@ -95,6 +101,7 @@ func (s Source) Load(ctx context.Context, f Filter) (Status, error) {
 			defer func() { <-room }()
 			r := &results[i]
 			snap, err := s.read(ctx, path)
+			r.id = first(snap.Session.ID, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 			switch {
 			case err != nil:
 				r.skipped = true
@@ -102,12 +109,14 @@ func (s Source) Load(ctx context.Context, f Filter) (Status, error) {
 			case !snap.Exists || !s.asked(f, snap.Session.Cwd):
 				r.skipped = true
 			default:
-				r.session, r.problems = s.session(ctx, snap, f.Bare)
+				r.session, r.problems = s.session(ctx, snap, f.Bare, &files)
 			}
 		})
 	}
 	all.Wait()
+	recorded := map[string]bool{}
 	for _, r := range results {
+		recorded[r.id] = true
 		st.Problems = append(st.Problems, r.problems...)
 		switch {
 		case !r.skipped:
@@ -116,6 +125,7 @@ func (s Source) Load(ctx context.Context, f Filter) (Status, error) {
 			st.Elsewhere++
 		}
 	}
+	st.Teams = s.leftover(&files, f, recorded)
 	slices.SortStableFunc(st.Sessions, func(a, b Session) int {
 		if c := b.Last.Time.Compare(a.Last.Time); c != 0 {
 			return c

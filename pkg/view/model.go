@@ -76,7 +76,9 @@ type Status struct {
 	Now time.Time
 	// Sessions, the one with the latest event first.
 	Sessions []Session
-	// Problems are stores and transcripts that could not be read.
+	// Teams are teams whose lead is gone, of sessions that were never recorded.
+	Teams []Team
+	// Problems are stores, transcripts and team files that could not be read.
 	Problems []Problem
 	// Elsewhere counts the recorded sessions that were not asked for.
 	Elsewhere int
@@ -118,7 +120,9 @@ type Session struct {
 	// Ephemeral counts its ephemeral events.
 	Ephemeral int64
 	Agents    []Agent
-	Tasks     []Task
+	// Teams are those that it leads, and those of its teammates.
+	Teams []Team
+	Tasks []Task
 	// Stops are the recorded stops, oldest first.
 	Stops []ledger.Stop
 }
@@ -181,9 +185,10 @@ type Agent struct {
 	Hold *ledger.Hold
 	// Since is when its state began, as far as that is known.
 	Since time.Time
-	// Stuck marks an agent that stopped with own work open; Advice says in one
-	// line what that is and what to do.
+	// Stuck marks an agent that needs somebody, Why says by what; Advice says in
+	// one line what that is and what to do.
 	Stuck  bool
+	Why    Why
 	Advice string
 }
 

@@ -1,8 +1,11 @@
 package view
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
+	"stopgate/pkg/gate"
 	"stopgate/pkg/transcript"
 )
 
@@ -105,6 +108,8 @@ type life struct {
 	// open tells that own work of it is unfinished or undelivered.
 	open bool
 	over bool
+	// agreed is when a teammate consented to shut down; zero for never.
+	agreed time.Time
 }
 
 // agentVerdict tells the state of an agent and since when, as far as known.
@@ -131,6 +136,8 @@ func agentVerdict(l life) (AgentState, time.Time) {
 		return AgentEnded, rested
 	case l.held:
 		return AgentRunning, l.stopped
+	case agreedToEnd(l.agreed, l.started, later(l.stopped, l.idle)):
+		return AgentEnded, l.agreed
 	case working:
 		return AgentRunning, later(l.started, l.stopped)
 	case l.teammate:
@@ -165,6 +172,135 @@ func judgeAgent(l life, state AgentState, unfinished, delivered bool) verdict {
 		return verdict{state: TaskRunning, sign: SignListed}
 	}
 	return verdict{state: TaskUnknown, sign: SignGone}
+}
+
+// agreedToEnd tells whether a teammate has ended because it said so: nothing
+// stops at a shutdown. One that starts again, or still ends turns a minute later,
+// did not.
+func agreedToEnd(agreed, started, rested time.Time) bool {
+	return agreed.After(started) && !rested.After(agreed.Add(shutdownTime))
+}
+
+// leadFacts is what is known of a team's lead.
+type leadFacts struct {
+	// pid is its process, 0 where that is unknown. here tells whether pids of
+	// that kind can be looked for, alive whether it is the same process still.
+	pid         int
+	here, alive bool
+	// ended is when its session ended; zero for not, or not known. heard is when
+	// anything was last heard of it, zero for a session that is not found.
+	ended, heard time.Time
+	created      time.Time
+}
+
+// leadVerdict tells whether a team still has its lead, and by what. The process
+// decides; where it cannot be looked for, the session.
+func leadVerdict(l leadFacts, now time.Time) (LeadState, string) {
+	switch {
+	case l.here && l.alive:
+		return LeadPresent, ""
+	case l.here:
+		return LeadGone, fmt.Sprintf("process %d does not run any more", l.pid)
+	case !l.ended.IsZero():
+		return LeadGone, "its session ended " + gate.Span(max(0, now.Sub(l.ended))) + " ago"
+	case l.heard.IsZero() && now.Sub(l.created) > quietAfter:
+		return LeadGone, "its session has left no transcript"
+	case l.heard.IsZero():
+		return LeadPresent, ""
+	case now.Sub(l.heard) > quietAfter:
+		return LeadQuiet, "its session has been quiet for " + gate.Span(now.Sub(l.heard))
+	}
+	return LeadPresent, ""
+}
+
+// Why is what an agent is stuck by.
+type Why string
+
+// The reasons, the one that is told first.
+const (
+	// WhyNoAnswer: a tool call is unanswered, and nothing has been written for
+	// ten minutes: a hang, or a permission prompt that nobody sees.
+	WhyNoAnswer Why = "no-answer"
+	// WhyShutdown: it was asked to shut down, and is still there.
+	WhyShutdown Why = "shutdown"
+	// WhyUnheard: own work has ended, and it was not told.
+	WhyUnheard Why = "unheard"
+	// WhyOwnWork: own work runs on.
+	WhyOwnWork Why = "own-work"
+	// WhyTeamTask: a team task that it began waits for nothing but it.
+	WhyTeamTask Why = "team-task"
+)
+
+const (
+	// silentAfter is how long an unanswered call may take before it counts, and
+	// how long a member may rest on a team task.
+	silentAfter = 10 * time.Minute
+	// shutdownTime is how long a teammate may take to end.
+	shutdownTime = time.Minute
+)
+
+// plight is what may keep an agent from going on.
+type plight struct {
+	// who names the agent.
+	who   string
+	state AgentState
+	// waits are the tools whose answer it waits for, silent for how long its
+	// transcript has not grown.
+	waits  []string
+	silent time.Duration
+	// asked tells that it was asked to shut down, askedFor how long ago; below 0
+	// is unknown.
+	asked    bool
+	askedFor time.Duration
+	// runs and unheard are own tasks that run, and those whose end it was not
+	// told; told that the coordinator was woken for one.
+	runs, unheard []string
+	told          bool
+	// owed are team tasks that it has begun, rested for how long it has been
+	// idle.
+	owed   []string
+	rested time.Duration
+}
+
+// verdict tells by what an agent is stuck, and what to do: one line. Nothing
+// keeps an agent that has ended; of one whose state is unknown only the mail
+// tells.
+func (p plight) verdict() (Why, string) {
+	resting := p.state == AgentStopped || p.state == AgentIdle
+	switch {
+	case p.state == AgentEnded:
+		return "", ""
+	case p.state == AgentRunning && len(p.waits) > 0 && p.silent >= silentAfter:
+		return WhyNoAnswer, fmt.Sprintf("%s waits for the answer of %s and has written nothing for %s: look for a permission prompt; if there is none, it hangs: stop it",
+			p.who, strings.Join(p.waits, ", "), gate.Span(p.silent))
+	case p.asked && (p.askedFor < 0 || p.askedFor >= shutdownTime):
+		ago := ""
+		if p.askedFor > 0 {
+			ago = " " + gate.Span(p.askedFor) + " ago"
+		}
+		still := "is still " + string(p.state)
+		if p.state == "" {
+			still = "has not agreed"
+		}
+		return WhyShutdown, fmt.Sprintf("%s was asked to shut down%s and %s: send it a plain message to answer the shutdown_request", p.who, ago, still)
+	case resting && len(p.unheard) > 0 && p.told:
+		return WhyUnheard, fmt.Sprintf("%s never heard of the end of %s; the coordinator was woken for it: a message to the agent makes it go on", p.who, list(p.unheard))
+	case resting && len(p.unheard) > 0:
+		return WhyUnheard, fmt.Sprintf("%s never heard of the end of %s: send it a message, and it goes on with the result", p.who, list(p.unheard))
+	case resting && len(p.runs) > 0:
+		return WhyOwnWork, fmt.Sprintf("%s is %s and waits for own work, %s: if nothing wakes it at the end, send it a message then", p.who, p.state, list(p.runs))
+	case resting && len(p.owed) > 0 && p.rested >= silentAfter:
+		return WhyTeamTask, fmt.Sprintf("%s has been %s for %s with %s in progress: send it a message, and it goes on", p.who, p.state, gate.Span(p.rested), list(p.owed))
+	}
+	return "", ""
+}
+
+func list(items []string) string {
+	const most = 3
+	if len(items) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
+	}
+	return strings.Join(items, ", ")
 }
 
 func later(a, b time.Time) time.Time {

@@ -37,6 +37,9 @@ type builder struct {
 	// seen is when a stop last listed a task.
 	seen     map[string]time.Time
 	problems []Problem
+	// folder holds the teams, empty when bare.
+	folder teamFolder
+	bare   bool
 
 	tasks   map[string]Task
 	agents  map[string]Agent
@@ -44,9 +47,9 @@ type builder struct {
 }
 
 // session computes one session from its snapshot.
-func (s Source) session(ctx context.Context, snap ledger.Snapshot, bare bool) (Session, []Problem) {
+func (s Source) session(ctx context.Context, snap ledger.Snapshot, bare bool, files *teamFiles) (Session, []Problem) {
 	b := &builder{
-		src: s, snap: snap,
+		src: s, snap: snap, bare: bare,
 		launches: map[string]transcript.Launch{},
 		ends:     map[string]transcript.End{},
 		news:     map[string][]transcript.Delivery{},
@@ -63,6 +66,7 @@ func (s Source) session(ctx context.Context, snap ledger.Snapshot, bare bool) (S
 	}
 	b.recall()
 	if !bare {
+		b.folder = s.teams(files, snap.Session.Transcript)
 		b.catchUp(ctx)
 	}
 	return b.build(), b.problems
@@ -247,7 +251,13 @@ func (b *builder) build() Session {
 		return cmp.Compare(x.ID, y.ID)
 	})
 	for i := range s.Agents {
-		s.advise(&s.Agents[i], b.src.Now)
+		a := &s.Agents[i]
+		a.Why, a.Advice = b.plight(s, *a).verdict()
+		a.Stuck = a.Why != ""
+	}
+	if !b.bare {
+		s.Teams = b.teams(s)
+		b.problems = append(b.problems, b.folder.problemsOf(s.Teams)...)
 	}
 	return s
 }
@@ -382,19 +392,26 @@ func (b *builder) agent(id string) Agent {
 
 // life gathers what is known of an agent.
 func (b *builder) life(id string) life {
-	rec, m := b.snap.Agents[id], b.metas[id]
+	rec := b.snap.Agents[id]
 	_, held := b.holds[id]
 	launch, launched := b.launches[id]
 	_, listed := b.listed[id]
 	l := life{
 		started: rec.Started, stopped: rec.Stopped, idle: rec.Idle, goesOn: rec.Chain > 0, held: held,
 		background: launched && launch.Evidence != transcript.Meta,
-		teammate:   m.Teammate || rec.Team != "" || !rec.Idle.IsZero(),
+		teammate:   b.teammate(id),
 		listed:     listed, listedAt: b.snap.Session.ListedAt,
 		over: !b.snap.Session.Ended.IsZero(),
 	}
 	if end, told := b.ends[id]; told {
 		l.end = &end
+	}
+	if m, ok := b.mate(id); ok {
+		l.idle = later(l.idle, m.team.IdleSince(m.name))
+		l.agreed = m.team.ShutdownAgreed(m.name)
+		if state, _ := b.lead(m.team); state == LeadGone {
+			l.over = true // it lived in the lead's process
+		}
 	}
 	if l.started.IsZero() {
 		l.started = later(rec.First, launch.At)
@@ -402,44 +419,6 @@ func (b *builder) life(id string) life {
 	l.started = later(l.started, b.woken[id])
 	l.open = slices.ContainsFunc(b.owned[id], func(own string) bool { return b.task(own).State.Open() })
 	return l
-}
-
-// advise marks an agent that stopped with own work open.
-func (s *Session) advise(a *Agent, now time.Time) {
-	if a.State != AgentStopped && a.State != AgentIdle {
-		return
-	}
-	var runs, unheard []string
-	told := false
-	for _, id := range a.Own {
-		t, _ := s.Task(id)
-		switch {
-		case t.Excused():
-		case t.State == TaskRunning:
-			runs = append(runs, t.label(now))
-		case t.State == TaskUndelivered:
-			unheard = append(unheard, t.label(now))
-			told = told || !t.Courier.IsZero()
-		}
-	}
-	a.Stuck = len(runs)+len(unheard) > 0
-	who := s.Label(a.ID)
-	switch {
-	case len(unheard) > 0 && told:
-		a.Advice = fmt.Sprintf("%s never heard of the end of %s; the coordinator was woken for it: a message to the agent makes it go on", who, list(unheard))
-	case len(unheard) > 0:
-		a.Advice = fmt.Sprintf("%s never heard of the end of %s: send it a message, and it goes on with the result", who, list(unheard))
-	case len(runs) > 0:
-		a.Advice = fmt.Sprintf("%s is %s and waits for own work, %s: if nothing wakes it at the end, send it a message then", who, a.State, list(runs))
-	}
-}
-
-func list(items []string) string {
-	const most = 3
-	if len(items) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
-	}
-	return strings.Join(items, ", ")
 }
 
 func first(a, b string) string {

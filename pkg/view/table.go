@@ -36,7 +36,7 @@ func (s Status) Print(scr Screen, whole bool) {
 		if shown++; shown > 1 {
 			scr.Line()
 		}
-		x.print(scr, s.Now)
+		x.print(scr, s.Now, whole)
 	}
 	if len(old) > 0 {
 		scr.Line()
@@ -44,6 +44,18 @@ func (s Status) Print(scr Screen, whole bool) {
 	for _, x := range old {
 		scr.Text("", "  ", fmt.Sprintf("session %s, %s: %s, %s, %d of them blocked", Clean(x.ID), x.life(s.Now),
 			count(len(x.Agents), "agent"), count(len(x.Stops), "stop"), x.Blocks()), Normal)
+	}
+	s.PrintLeftover(scr, shown > 0)
+}
+
+// PrintLeftover prints the teams without a lead that no recorded session led, a
+// line each, behind a blank one if apart is set.
+func (s Status) PrintLeftover(scr Screen, apart bool) {
+	if len(s.Teams) > 0 && apart {
+		scr.Line()
+	}
+	for _, t := range s.Teams {
+		scr.advice(t.Advice)
 	}
 }
 
@@ -73,7 +85,7 @@ func (x Session) life(now time.Time) string {
 	return "running"
 }
 
-func (x Session) print(scr Screen, now time.Time) {
+func (x Session) print(scr Screen, now time.Time, whole bool) {
 	scr.Line(scr.Paint("session "+Clean(x.ID), Strong), ", ", x.life(now))
 	field := func(name, text string) {
 		if text != "" {
@@ -93,6 +105,9 @@ func (x Session) print(scr Screen, now time.Time) {
 	}
 	x.printAgents(scr, now)
 	x.printTasks(scr, now)
+	for _, t := range x.Teams {
+		t.print(scr, now, whole)
+	}
 }
 
 func (x Session) printAgents(scr Screen, now time.Time) {
@@ -137,7 +152,7 @@ func (x Session) printAgents(scr Screen, now time.Time) {
 	scr.Table(columns, rows)
 	for _, a := range x.Agents {
 		if a.Stuck {
-			scr.Text(scr.Paint("! ", Alarm), "  ", Clean(a.Advice), Alarm)
+			scr.advice(a.Advice)
 		}
 	}
 }
