@@ -43,12 +43,19 @@ func testHost() host.Host {
 //	seed CAPTURE [EVENTS] [FLAG...]   play the first events of a recording, all
 //	                                  without a number, as if the session had run
 //	                                  in this HOME, with the hook's flags
-//	tree FILE                         list the state folder with all contents
+//	team VERSION SESSION              lay the team of a snapshot beside it, led by
+//	                                  that session
+//	tree FILE [FOLDER]                list the state folder, or another, with all
+//	                                  contents
 func TestScripts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the scripts lay out a home folder with links")
 	}
 	captures, err := filepath.Abs("../replay/testdata/captures")
+	if err != nil {
+		t.Fatal(err)
+	}
+	teams, err := filepath.Abs("../team/testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +79,15 @@ func TestScripts(t *testing.T) {
 			"seed": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(seed(filepath.Join(captures, filepath.FromSlash(args[0])), ts.Getenv("HOME"), args[1:]))
 			},
+			"team": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(layTeam(filepath.Join(teams, args[0]), ts.Getenv("HOME"), args[1]))
+			},
 			"tree": func(ts *testscript.TestScript, _ bool, args []string) {
-				list, err := tree(ts.Getenv("STATE"))
+				folder := ts.Getenv("STATE")
+				if len(args) > 1 {
+					folder = args[1]
+				}
+				list, err := tree(folder)
 				ts.Check(err)
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(list), 0o600))
 			},
@@ -146,6 +160,35 @@ func seed(capture, home string, args []string) error {
 		err = os.CopyFS(tasks, os.DirFS(filepath.Join(capture, "outputs")))
 	}
 	return errors.Join(err, os.RemoveAll(work))
+}
+
+// layTeam lays the team of a snapshot into the home folder, as if the session
+// had made it there.
+func layTeam(snapshot, home, session string) error {
+	configs, err := filepath.Glob(filepath.Join(snapshot, "teams", "*", "config.json"))
+	if err != nil || len(configs) != 1 {
+		return fmt.Errorf("%d teams in %s: %w", len(configs), snapshot, err)
+	}
+	data, err := os.ReadFile(configs[0])
+	if err != nil {
+		return err
+	}
+	lead := gjson.GetBytes(data, "leadSessionId").Str
+	names := strings.NewReplacer("/home/dev", home, lead, session, "session-"+lead[:8], "session-"+session[:8])
+	return filepath.WalkDir(snapshot, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(snapshot, path)
+		if err != nil {
+			return err
+		}
+		return write(filepath.Join(home, ".claude", names.Replace(rel)), []byte(names.Replace(string(data))))
+	})
 }
 
 func write(path string, data []byte) error {
