@@ -9,6 +9,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
+// Terminals show characters of ambiguous width, the ellipsis among them, in one
+// column unless they are told otherwise, in every language.
+func init() { text.OverrideRuneWidthEastAsianWidth(false) }
+
 // maxText bounds a printed text of somebody else, in characters.
 const maxText = 400
 

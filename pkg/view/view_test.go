@@ -516,3 +516,36 @@ func TestTheDocumentedExampleIsReal(t *testing.T) {
 		}
 	}
 }
+
+// Columns stand where they are to, whatever the script of their texts.
+func TestTablesOfWideTexts(t *testing.T) {
+	t.Parallel()
+	rows := [][]Cell{
+		{{"plain", Good}, {"1", Normal}, {"|", Normal}},
+		{{"日本語の名前", Alarm}, {"22", Normal}, {"|", Normal}},
+		{{"e\u0301te\u0301 \U0001f600 x", Normal}, {"", Busy}, {"|", Faint}},
+		{{strings.Repeat("很长", 20), Bad}, {"333", Normal}, {"|", Normal}},
+	}
+	for _, width := range []int{0, 30} {
+		for _, colour := range []bool{false, true} {
+			var out bytes.Buffer
+			Screen{W: &out, Width: width, Colour: colour}.Table([]Column{{Title: "NAME", Least: 8}, {Title: "N", Right: true}, {Title: "|"}}, rows)
+			at := -1
+			lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+			for _, line := range lines {
+				bar := strings.Index(line, "|")
+				if bar < 0 || at >= 0 && Width(line[:bar]) != at {
+					t.Errorf("width %d, colour %v: the last column is elsewhere in\n%s", width, colour, out.String())
+					break
+				}
+				at = Width(line[:bar])
+				if width > 0 && Width(line) > width {
+					t.Errorf("%d columns: %s", Width(line), line)
+				}
+			}
+			if len(lines) != 5 || strings.Contains(out.String(), "…") != (width > 0) {
+				t.Errorf("width %d: %q", width, lines)
+			}
+		}
+	}
+}
