@@ -39,8 +39,12 @@ func (r *run) record() Outcome {
 		change = r.teammateIdle
 	case event.Stop:
 		change = func(tx *ledger.Tx) error {
-			if r.e.AgentID != "" {
+			switch {
+			case r.e.AgentID != "":
 				tx.PutAgent(tx.Touch(r.e.AgentID, r.e.AgentType, ""))
+			case r.e.AgentType != "":
+				// A teammate in a pane of its own is a session that runs as it.
+				tx.Session.AgentType = r.e.AgentType
 			}
 			return nil
 		}

@@ -724,6 +724,17 @@ func TestOtherEvents(t *testing.T) {
 	}
 }
 
+// A teammate in a pane is a session of its own: its stop names the type it runs
+// as, and no agent.
+func TestTheStopOfATeammateInAPane(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.mustRun(s.event("Stop", fields{"agent_type": "ping"}))
+	if snap := s.snapshot(); snap.Session.AgentType != "ping" || len(snap.Agents) != 0 {
+		t.Errorf("recorded %+v, %+v", snap.Session, snap.Agents)
+	}
+}
+
 // An older client's idle notice names no agent: it counts only where the name is
 // one agent's.
 func TestIdleNoticesByName(t *testing.T) {
