@@ -38,6 +38,13 @@ func TestMain(m *testing.M) {
 	if os.Getenv(envMeasure) != "" {
 		os.Exit(measureMain())
 	}
+	if os.Getenv(envCheck) != "" {
+		if err := sound(os.Args[1]); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(testMain(m))
 }
 

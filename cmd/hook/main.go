@@ -17,6 +17,9 @@ func main() {
 	// A Go program that crashes exits with 2, which the client reads as "block".
 	// The faults that cannot be caught end in a signal instead.
 	debug.SetTraceback("crash")
+	// Nothing here is deep: what calls itself without end is to end soon, not at
+	// the gigabyte that Go allows.
+	debug.SetMaxStack(64 << 20)
 	noCoreFile()
 	fault()
 	os.Exit(handler.Main(host.System()))

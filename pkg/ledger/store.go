@@ -246,9 +246,9 @@ func intact(tx *bolt.Tx) error {
 	}
 	return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
 		last := []byte{}
-		return b.ForEach(func(k, _ []byte) error {
-			if bytes.Compare(last, k) >= 0 && len(last) > 0 {
-				return fmt.Errorf("%w: keys of %q out of order", ErrBroken, name)
+		return b.ForEach(func(k, v []byte) error {
+			if v == nil || bytes.Compare(last, k) >= 0 && len(last) > 0 {
+				return fmt.Errorf("%w: the rows of %q make no sense", ErrBroken, name)
 			}
 			last = k
 			return nil
