@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -24,11 +25,16 @@ type fate struct {
 	Coordinator  bool   // the coordinator was told
 	Reported     bool   // its output reached its parent or the coordinator in its report
 	Said         bool   // its output is in what the agent said at a stop
+	Held         bool   // a stop was held for it
+	Woken        int    // wake-ups of the coordinator that named it
 }
 
 func (f fate) String() string {
 	var words []string
-	if f.Blocks > 0 {
+	switch {
+	case f.Blocks > 0 && f.Held:
+		words = append(words, "held")
+	case f.Blocks > 0:
 		words = append(words, "blocked")
 	}
 	if f.Blocks > 1 {
@@ -49,6 +55,8 @@ func (f fate) String() string {
 		words = append(words, "agent told")
 	case f.Coordinator:
 		words = append(words, "coordinator told")
+	case f.Woken > 0:
+		words = append(words, "coordinator woken")
 	default:
 		words = append(words, "nobody told")
 	}
@@ -92,8 +100,10 @@ func (w *world) observe() []fate {
 		for _, st := range w.stopsSeen() {
 			if reason, blocked := st.blocked(); blocked && strings.Contains(reason, k.ID) {
 				f.Blocks++
+				f.Held = w.mode.Holds
 			}
 		}
+		f.Woken = len(w.wakes(k.ID))
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b fate) int { return strings.Compare(a.Label, b.Label) })
@@ -162,7 +172,7 @@ func (w *world) stopsSeen() []stop {
 	var out []stop
 next:
 	for _, h := range w.record.All() {
-		if h.Event != "SubagentStop" {
+		if h.Event != "SubagentStop" || h.Entry == courierName {
 			continue
 		}
 		for i := range out {
@@ -215,6 +225,12 @@ func (w *world) check() {
 			w.t.Errorf("a hook outlived the session: %s", l)
 		}
 	}
+	if w.mode.Holds {
+		w.checkHolds()
+	}
+	if w.mode.Courier {
+		w.checkCouriers()
+	}
 	if w.scenario.Check != nil {
 		w.scenario.Check(w)
 	}
@@ -242,7 +258,7 @@ func (w *world) checkGate() {
 			if h.Ended.Exit != 0 || h.Ended.Stderr != "" {
 				w.t.Errorf("hook exited with %d: %s", h.Ended.Exit, h.Ended.Stderr)
 			}
-			if h.Ended.Took > 3*time.Second {
+			if h.Ended.Took > 3*time.Second && !w.mode.Holds { // a hold: see checkHolds
 				w.t.Errorf("hook took %s", h.Ended.Took)
 			}
 			if _, blocked := h.Blocked(); !blocked && h.Ended.Stdout != "" {
@@ -318,38 +334,12 @@ func (w *world) checkStatus() {
 		w.t.Errorf("hookctl status: %s", under.NoHookctl)
 		return
 	}
-	var session string
-	for _, h := range w.record.All() {
-		if h.Session != "" {
-			session = h.Session
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, under.Hookctl, "status", "--json", "--session", session)
-	cmd.Env = append(os.Environ(), "STOPGATE_STATE_DIR="+w.state(), "HOME="+w.home)
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
+	status, err := w.status()
 	if err != nil {
-		w.t.Errorf("hookctl status: %v: %s", err, errs.String())
+		w.t.Errorf("hookctl status: %v", err)
 		return
 	}
-	type known struct {
-		ID     string `json:"id"`
-		Owner  string `json:"owner"`
-		Blocks int    `json:"blocks"`
-	}
-	var status struct {
-		Sessions []struct {
-			ID    string  `json:"session_id"`
-			Tasks []known `json:"tasks"`
-		} `json:"sessions"`
-	}
-	if err := json.Unmarshal(out, &status); err != nil {
-		w.t.Errorf("hookctl status --json: %v: %.300s", err, out)
-		return
-	}
+	session := w.sessionID()
 	if len(status.Sessions) != 1 || status.Sessions[0].ID != session {
 		w.t.Errorf("hookctl status shows %d sessions, not %s alone", len(status.Sessions), session)
 		return
@@ -365,7 +355,7 @@ func (w *world) checkStatus() {
 			}
 			owner = stops[0].Agent
 		}
-		i := slices.IndexFunc(said, func(t known) bool { return t.ID == k.ID })
+		i := slices.IndexFunc(said, func(t statusTask) bool { return t.ID == k.ID })
 		switch {
 		case i < 0:
 			w.t.Errorf("hookctl status does not know %s of %s", k.ID, f.Owner)
@@ -375,4 +365,64 @@ func (w *world) checkStatus() {
 			w.t.Errorf("hookctl status counts %d blocks for %s, not %d", said[i].Blocks, k.ID, f.Blocks)
 		}
 	}
+}
+
+// statusTask, statusStop and statusSession are what the checks read of
+// `hookctl status --json`.
+type statusTask struct {
+	ID     string `json:"id"`
+	Owner  string `json:"owner"`
+	Blocks int    `json:"blocks"`
+}
+
+type statusStop struct {
+	Agent    string `json:"agent_id"`
+	Verdict  string `json:"verdict"`
+	Code     string `json:"code"`
+	Duration int64  `json:"duration_ms"`
+	Held     int64  `json:"held_ms"`
+}
+
+type statusSession struct {
+	ID     string       `json:"session_id"`
+	Tasks  []statusTask `json:"tasks"`
+	Stops  []statusStop `json:"stops"`
+	Agents []struct {
+		ID   string `json:"agent_id"`
+		Held *struct {
+			Tasks []string `json:"tasks"`
+		} `json:"held"`
+	} `json:"agents"`
+}
+
+type status struct {
+	Sessions []statusSession `json:"sessions"`
+}
+
+func (w *world) sessionID() string {
+	var session string
+	for _, h := range w.record.All() {
+		if h.Session != "" {
+			session = h.Session
+		}
+	}
+	return session
+}
+
+// status is what hookctl says of the session.
+func (w *world) status() (s status, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, under.Hookctl, "status", "--json", "--session", w.sessionID())
+	cmd.Env = append(os.Environ(), "STOPGATE_STATE_DIR="+w.state(), "HOME="+w.home)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		return s, fmt.Errorf("%w: %s", err, errs.String())
+	}
+	if err := json.Unmarshal(out, &s); err != nil {
+		return s, fmt.Errorf("%w: %.300s", err, out)
+	}
+	return s, nil
 }

@@ -46,7 +46,9 @@ ones were ended by the client when the agent stopped; the ones *gone with the
 client* had no time to finish. *In the report*: the task's output reached whoever
 launched the agent, in the agent's final report. *Told*: the client sent a
 notification of the task's end. *Blocked*: the gate blocked the agent's stop for
-it. An empty cell was not run.
+it; *held*: the gate held the stop until the task had ended, and then blocked it
+with the outcome. *Woken*: a courier woke the coordinator with the news, once. An
+empty cell was not run.
 `
 
 // table is the text of docs/compatibility.md.
@@ -55,15 +57,22 @@ func table(notes map[seen]string, versions []string) string {
 	b.WriteString(compatibilityHead)
 	for _, s := range scenarios {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n| client | host |", s.Name, strings.ToUpper(s.About[:1])+s.About[1:])
+		columns := 0
 		for _, m := range modes {
-			fmt.Fprintf(&b, " %s |", m.Column)
+			if s.has(m) {
+				fmt.Fprintf(&b, " %s |", m.Column)
+				columns++
+			}
 		}
-		b.WriteString("\n|---|---|" + strings.Repeat("---|", len(modes)) + "\n")
+		b.WriteString("\n|---|---|" + strings.Repeat("---|", columns) + "\n")
 		for _, v := range versions {
 			for _, h := range s.Hosts {
 				row := fmt.Sprintf("| %s | %s |", v, h)
 				some := false
 				for _, m := range modes {
+					if !s.has(m) {
+						continue
+					}
 					cell, ok := notes[seen{v, s.Name, h, m.Name}]
 					some = some || ok
 					row += " " + strings.ReplaceAll(cell, "; ", "<br>") + " |"
@@ -108,6 +117,22 @@ func read(text string) map[seen]string {
 					out[seen{version, scenario, host, m.Name}] = strings.ReplaceAll(cells[i], "<br>", "; ")
 				}
 			}
+		}
+	}
+	return out
+}
+
+// baseline is what the table says of this session's tasks without the gate.
+func (w *world) baseline() map[string]string {
+	text, err := os.ReadFile(filepath.FromSlash(compatibility))
+	if err != nil {
+		return nil
+	}
+	out := map[string]string{}
+	cell := read(string(text))[seen{w.version, w.scenario.Name, w.host, "off"}]
+	for _, part := range strings.Split(cell, "; ") {
+		if label, fate, ok := strings.Cut(part, ": "); ok {
+			out[label] = fate
 		}
 	}
 	return out

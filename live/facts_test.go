@@ -18,7 +18,7 @@ func (w *world) checkFacts() {
 }
 
 // checkStarts: a real agent has a .meta.json at every stop and a start before
-// it, an ephemeral event neither (FACTS 2).
+// it, an ephemeral event neither (docs/client.md: ephemeral events).
 func (w *world) checkStarts() {
 	started := map[string]bool{}
 	for _, h := range w.record.All() {
@@ -32,7 +32,7 @@ func (w *world) checkStarts() {
 }
 
 // checkTypes: the agent_type of an ephemeral event is empty, but not in a
-// session started with --agent (FACTS 2).
+// session started with --agent (docs/client.md: ephemeral events).
 func (w *world) checkTypes() {
 	if slices.Contains(w.scenario.Args, "--agent") {
 		return
@@ -45,7 +45,7 @@ func (w *world) checkTypes() {
 }
 
 // checkSelf: a background agent lists itself among the background tasks, a
-// foreground one never does (FACTS 2).
+// foreground one never does (docs/client.md: background_tasks).
 func (w *world) checkSelf() {
 	for _, k := range w.server.Tasks() {
 		if !k.Agent || w.scenario.Team {
@@ -63,7 +63,7 @@ func (w *world) checkSelf() {
 }
 
 // checkLaunches: PostToolUse tells every launch, by whom, before the agent's
-// stop (FACTS 4).
+// stop (docs/client.md: launches).
 func (w *world) checkLaunches() {
 	all := w.record.All()
 	for _, k := range w.shells() {

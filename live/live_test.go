@@ -20,7 +20,7 @@ func TestClient(t *testing.T) {
 	for _, c := range under.Clients {
 		t.Run(c.Version, func(t *testing.T) {
 			for _, s := range scenarios {
-				if *smokeFlag && !s.Smoke || older(c.Version, s.Since) {
+				if *smokeFlag && s.Smoke == nil || older(c.Version, s.Since) {
 					continue
 				}
 				for i, host := range s.Hosts {
@@ -28,7 +28,8 @@ func TestClient(t *testing.T) {
 						continue
 					}
 					for _, m := range modes {
-						if *onlyFlag != "" && *onlyFlag != m.Name || s.Modes != nil && !slices.Contains(s.Modes, m.Name) {
+						if *onlyFlag != "" && !slices.Contains(strings.Split(*onlyFlag, ","), m.Name) || !s.runs(m, host) ||
+							*smokeFlag && !slices.Contains(s.Smoke, m.Name) {
 							continue
 						}
 						t.Run(s.Name+"/"+string(host)+"/"+m.Name, func(t *testing.T) {
@@ -75,6 +76,7 @@ func play(t *testing.T, c clientUnderTest, s scenario, host client.Host, m mode)
 	}
 	w.fates, w.cutShort = w.observe(), w.over()
 	w.ended = w.session.End()
+	w.goodbye()
 	w.left = w.session.Gone()
 	w.check()
 }
@@ -84,6 +86,7 @@ func play(t *testing.T, c clientUnderTest, s scenario, host client.Host, m mode)
 // then happens is waited for.
 func (w *world) course() {
 	w.t.Helper()
+	w.aloof = w.scenario.Then != nil
 	w.prompt(model.Prompt(lead))
 	w.wait("every agent ends its turn", 40*time.Second, func() bool {
 		if w.over() {
@@ -104,8 +107,11 @@ func (w *world) course() {
 	w.quiet(parked)
 	if w.scenario.Then != nil {
 		w.scenario.Then(w)
+		w.aloof = false
 		w.quiet(parked)
 	}
+	// A stop that is held tells of its own when its tasks are let go.
+	w.wait("no stop is held", 40*time.Second, func() bool { return w.over() || len(w.heldNow()) == 0 })
 	for _, k := range w.shells() {
 		if !slices.Contains(w.scenario.Endless, k.Label) && !slices.Contains(w.scenario.Stopped, k.Label) {
 			w.release(k.Label)
@@ -114,4 +120,8 @@ func (w *world) course() {
 	w.noticed()
 	w.arrived()
 	w.quiet(settled)
+	if w.mode.Courier {
+		w.carried()
+		w.quiet(settled)
+	}
 }

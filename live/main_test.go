@@ -19,10 +19,10 @@ import (
 
 var (
 	clientFlag = flag.String("client", "", "versions of the client, comma-separated; latest is one (default: the list in versions.go)")
-	smokeFlag  = flag.Bool("smoke", os.Getenv("STOPGATE_LIVE") == "smoke", "three scenarios on the newest listed version only")
+	smokeFlag  = flag.Bool("smoke", os.Getenv("STOPGATE_LIVE") == "smoke", "a few scenarios on the newest listed version only")
 	writeFlag  = flag.Bool("write", false, "write what the sessions without failures showed into docs/compatibility.md")
 	dumpFlag   = flag.String("dump", "", "keep each session's folder, with every request, under this folder: to look at, never to commit")
-	onlyFlag   = flag.String("mode", "", "only this mode of registration (off, gate, ...)")
+	onlyFlag   = flag.String("mode", "", "only these modes of registration, comma-separated (off, gate, hold, courier, both)")
 )
 
 // innerEnv carries what was prepared outside into the namespace.

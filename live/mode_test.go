@@ -4,6 +4,7 @@ package live
 
 import (
 	"os"
+	"slices"
 	"time"
 )
 
@@ -27,6 +28,10 @@ type mode struct {
 	Entries []entry
 	// Blocks: the gate is among them.
 	Blocks bool
+	// Holds: the gate holds a stop before it blocks.
+	Holds bool
+	// Courier: a courier runs beside the stops.
+	Courier bool
 }
 
 // launchers is the matcher of the tools that launch tasks.
@@ -35,6 +40,48 @@ const launchers = "Bash|PowerShell|Monitor|Agent|Task|Workflow|SendMessage|mcp__
 var modes = []mode{
 	{Name: "off", Column: "without the gate"},
 	{Name: "gate", Column: "with the gate", Blocks: true, Entries: gateEntries()},
+	{Name: "hold", Column: "with hold", Blocks: true, Holds: true, Entries: holdEntries()},
+	{Name: "courier", Column: "with the courier alone", Courier: true,
+		Entries: append([]entry{{Event: "SubagentStop"}, courierEntry}, gateEntries()[1:]...)},
+	{Name: "both", Column: "with hold and courier", Blocks: true, Holds: true, Courier: true,
+		Entries: append(holdEntries(), courierEntry)},
+}
+
+// waiting are the modes that most scenarios go without.
+var waiting = []string{"hold", "courier", "both"}
+
+// with are the modes off and gate, and further ones.
+func with(more ...string) []string { return append([]string{"off", "gate"}, more...) }
+
+// courierName tells a courier's runs in the record.
+const courierName = "courier"
+
+var courierEntry = entry{Event: "SubagentStop", Name: courierName, Hook: []string{"courier", "--for", "40s"}, AsyncRewake: true, Timeout: 70}
+
+// holdEntries are those of hooks.example.json, in the times of a test.
+func holdEntries() []entry {
+	entries := gateEntries()
+	entries[0].Hook, entries[0].Timeout = []string{"gate", "--hold", "60s"}, 90
+	return entries
+}
+
+// briefly is a Register that shortens the hold and the courier's wait.
+func briefly(hold, courier string) func([]entry) []entry {
+	return func(entries []entry) []entry {
+		for i, e := range entries {
+			hook := slices.Clone(e.Hook)
+			for at, arg := range hook {
+				switch arg {
+				case "--hold":
+					hook[at+1] = hold
+				case "--for":
+					hook[at+1] = courier
+				}
+			}
+			entries[i].Hook = hook
+		}
+		return entries
+	}
 }
 
 // gateEntries is the recommended set: the gate, and what tells it of launches

@@ -21,7 +21,9 @@ type scenario struct {
 	About string
 	Hosts []client.Host
 	Since string // the oldest client that can play it
-	Smoke bool   // part of the smoke set, on the first host
+	// Smoke are the modes in which it is part of the smoke set, on the first host.
+	Smoke []string
+	// Modes are the ways of registration it runs with, off and gate if nil.
 	Modes []string
 	Env   []string
 	Args  []string
@@ -43,6 +45,11 @@ type scenario struct {
 	Then func(w *world)
 	// Play replaces the usual course: prompt, quiet, release, quiet.
 	Play func(w *world)
+	// Code is by which rule a held stop is blocked, task-ended if empty.
+	Code string
+	// Broken: something is cut off on purpose, so that not every task gets its
+	// hold or its news.
+	Broken bool
 	// Turns is how often each script is asked at most, 12 if zero.
 	Turns int
 	// Check looks at what is special to this scenario.
@@ -50,6 +57,29 @@ type scenario struct {
 }
 
 const lead = "lead"
+
+const taskEnded = "task-ended"
+
+func (s scenario) code() string {
+	if s.Code != "" {
+		return s.Code
+	}
+	return taskEnded
+}
+
+// has tells whether the scenario runs with a mode.
+func (s scenario) has(m mode) bool {
+	if s.Modes == nil {
+		return slices.Contains(with(), m.Name)
+	}
+	return slices.Contains(s.Modes, m.Name)
+}
+
+// runs tells whether it does on this host. A client that prints and goes has
+// nobody left whom a courier could wake.
+func (s scenario) runs(m mode, host client.Host) bool {
+	return s.has(m) && (host != client.Print || !m.Courier)
+}
 
 var (
 	everywhere = []client.Host{client.SDK, client.Print, client.Terminal}
@@ -66,7 +96,7 @@ var forkMode = []string{"CLAUDE_CODE_FORK_SUBAGENT=1"}
 
 var scenarios = []scenario{
 	{
-		Name: "fg", About: "a foreground subagent leaves a shell", Hosts: everywhere, Smoke: true,
+		Name: "fg", About: "a foreground subagent leaves a shell", Hosts: everywhere, Smoke: with("hold"), Modes: with(waiting...),
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead:     steps(lead, blocks{agent("leaver", false)}),
@@ -76,7 +106,7 @@ var scenarios = []scenario{
 	},
 	{
 		Name: "sib", About: "two background siblings and the coordinator with a shell each; B prints acknowledgement sentences with A's id first",
-		Hosts: everywhere, Smoke: true,
+		Hosts: everywhere, Smoke: with(),
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead: steps(lead, blocks{w.shell("main")}, blocks{agent("a", true), agent("b", true)}),
@@ -96,7 +126,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		Name: "ignore", About: "an agent that ignores the block", Hosts: everywhere, Smoke: true, Ignores: true,
+		Name: "ignore", About: "an agent that ignores the block", Hosts: everywhere, Smoke: with(), Ignores: true,
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead:      steps(lead, blocks{agent("ignorer", false)}),
@@ -105,7 +135,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		Name: "bg", About: "a background subagent leaves a shell", Hosts: everywhere,
+		Name: "bg", About: "a background subagent leaves a shell", Hosts: everywhere, Modes: with(waiting...),
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead:     steps(lead, blocks{agent("leaver", true)}),
@@ -123,20 +153,20 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		Name: "nested", About: "an agent with a shell and a child agent that has one too", Hosts: everywhere,
+		Name: "nested", About: "an agent with a shell and a child agent that has one too", Hosts: everywhere, Modes: with(waiting...),
 		Scripts: func(w *world) scripts { return w.family(agent("mate", true)) },
 	},
 	{
-		Name: "nestedfork", About: "an agent with a shell and a child agent, in fork mode", Hosts: talking, Env: forkMode,
+		Name: "nestedfork", About: "an agent with a shell and a child agent, in fork mode", Hosts: talking, Env: forkMode, Modes: with(waiting...),
 		Scripts: func(w *world) scripts { return w.family(agent("mate", true)) },
 	},
 	{
-		Name: "team", About: "an in-process teammate with a shell and a child", Hosts: terminal, Team: true,
+		Name: "team", About: "an in-process teammate with a shell and a child", Hosts: terminal, Team: true, Modes: with(waiting...),
 		Env:     []string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"},
 		Scripts: func(w *world) scripts { return w.family(w.teammate()) },
 	},
 	{
-		Name: "teamfork", About: "an in-process teammate with a shell and a child, in fork mode", Hosts: terminal, Team: true,
+		Name: "teamfork", About: "an in-process teammate with a shell and a child, in fork mode", Hosts: terminal, Team: true, Modes: with(waiting...),
 		Env:     append([]string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"}, forkMode...),
 		Scripts: func(w *world) scripts { return w.family(w.teammate()) },
 	},
@@ -188,7 +218,7 @@ var scenarios = []scenario{
 		Name: "agentsess", About: "a session started with --agent", Hosts: everywhere, Args: []string{"--agent", "reviewer"},
 		Files: map[string]string{".claude/agents/reviewer.md": "---\nname: reviewer\ndescription: reviews\n---\nReview.\n"},
 		Check: func(w *world) {
-			// FACTS 2: from 2.1.300 on an ephemeral event bears the session's
+			// docs/client.md, ephemeral events: from 2.1.300 on an ephemeral event bears the session's
 			// name, so that its type alone does not give it away.
 			want := "reviewer"
 			if older(w.version, "2.1.300") {
@@ -208,7 +238,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		Name: "ephemeral", About: "many ephemeral events while an agent's and the coordinator's tasks run", Hosts: []client.Host{client.SDK},
+		Name: "ephemeral", About: "many ephemeral events while an agent's and the coordinator's tasks run", Hosts: []client.Host{client.SDK}, Modes: with(waiting...),
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead:     steps(lead, blocks{w.shell("main")}, blocks{agent("leaver", true)}),
@@ -231,6 +261,7 @@ var scenarios = []scenario{
 	},
 	{
 		Name: "endless", About: "a task that never ends", Hosts: talking, Endless: []string{"forever"}, Ignores: true,
+		Modes: with(waiting...), Register: briefly("3s", "8s"), Code: "hold-over",
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead:     steps(lead, blocks{agent("leaver", true)}),
@@ -273,6 +304,74 @@ var scenarios = []scenario{
 		},
 		Play: playEsc,
 	},
+	{
+		Name: "escheld", About: "Esc while a foreground agent is held", Hosts: terminal, Env: []string{"CLAUDE_CODE_FORK_SUBAGENT=0"},
+		Modes: []string{"hold"}, Ignores: true, Broken: true,
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     steps(lead, blocks{agent("leaver", false)}),
+				"leaver": steps("leaver", blocks{w.shell("own")}),
+				"second": steps("second", says("second", "still here")),
+			}
+		},
+		Play: playEsc,
+	},
+	{
+		Name: "exit", About: "the session is ended while a background agent is held", Hosts: talking,
+		Modes: []string{"hold", "both"}, Ignores: true, Broken: true,
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     steps(lead, blocks{agent("leaver", true)}),
+				"leaver": w.obeying("leaver", blocks{w.shell("own")}),
+			}
+		},
+		Play: func(w *world) { playEnd(w, "leaver", func() string { return w.session.End() }) },
+	},
+	{
+		Name: "crash", About: "the client is killed while a background agent is held", Hosts: talking,
+		Modes: []string{"hold", "both"}, Ignores: true, Broken: true,
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     steps(lead, blocks{agent("leaver", true)}),
+				"leaver": w.obeying("leaver", blocks{w.shell("own")}),
+			}
+		},
+		Play: func(w *world) { playEnd(w, "leaver", w.session.Crash) },
+	},
+	{
+		Name: "teamexit", About: "the session is ended while a teammate is held", Hosts: terminal, Team: true,
+		Modes: []string{"hold", "both"}, Ignores: true, Broken: true,
+		Env: []string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"},
+		Scripts: func(w *world) scripts {
+			return scripts{lead: w.leading(w.teammate()), "mate": w.obeying("mate", blocks{w.shell("of-mate")})}
+		},
+		Play: func(w *world) { playEnd(w, "mate", func() string { return w.session.End() }) },
+	},
+	{
+		Name: "message", About: "the coordinator writes to a teammate that is held", Hosts: terminal, Team: true,
+		Modes: []string{"hold", "both"}, Code: "message-waits",
+		Env: []string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"},
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     w.leading(w.teammate()),
+				"mate":   w.obeying("mate", blocks{w.shell("of-mate")}),
+				"writer": writer(func() string { return "ping" }),
+			}
+		},
+		Play: func(w *world) { playMessage(w, "mate") },
+	},
+	{
+		Name: "messagebg", About: "the coordinator writes to a background agent that is held", Hosts: talking, Since: "2.1.198",
+		Modes: []string{"hold", "both"}, Code: "message-waits",
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     steps(lead, blocks{agent("leaver", true)}),
+				"leaver": w.obeying("leaver", blocks{w.shell("own")}),
+				"writer": writer(func() string { k, _ := w.server.Task("leaver"); return k.ID }),
+			}
+		},
+		Play: func(w *world) { playMessage(w, "leaver") },
+	},
 }
 
 // decoyed puts a step before the third: a foreground command that prints what a
@@ -297,24 +396,42 @@ func (w *world) decoyed(s model.Script) model.Script {
 // family is the scripts of a lead, a mate with a shell, and the mate's child
 // with another.
 func (w *world) family(mate model.Block) scripts {
-	main := steps(lead, blocks{mate})
 	child := agent("child", false, "run_in_background", nil)
 	child.Optional = true // on 2.1.150 agents have no children
 	return scripts{
-		lead: func(turn int, r model.Request) blocks {
-			// Old clients want the team made first.
-			if mate.Name == "Agent" && strings.Contains(string(mate.Input), "team_name") {
-				if r.Has("TeamCreate") && turn == 0 {
-					return blocks{model.Use("TeamCreate", map[string]any{"team_name": "probe", "description": "probe"})}
-				}
-				if r.Has("TeamCreate") {
-					turn--
-				}
-			}
-			return main(turn, r)
-		},
+		lead:    w.leading(mate),
 		"mate":  w.obeying("mate", blocks{w.shell("of-mate")}, blocks{child}),
 		"child": w.obeying("child", blocks{w.shell("of-child")}, blocks{work(1)}),
+	}
+}
+
+// leading is a lead that launches a mate.
+func (w *world) leading(mate model.Block) model.Script {
+	main := steps(lead, blocks{mate})
+	return func(turn int, r model.Request) blocks {
+		// Old clients want the team made first.
+		if mate.Name == "Agent" && strings.Contains(string(mate.Input), "team_name") {
+			if r.Has("TeamCreate") && turn == 0 {
+				return blocks{model.Use("TeamCreate", map[string]any{"team_name": "probe", "description": "probe"})}
+			}
+			if r.Has("TeamCreate") {
+				turn--
+			}
+		}
+		return main(turn, r)
+	}
+}
+
+// letter is what a writer writes.
+const letter = "LETTER-4711: please look at this"
+
+// writer is the coordinator again, as it writes to an agent.
+func writer(to func() string) model.Script {
+	return func(turn int, r model.Request) blocks {
+		if turn > 0 {
+			return says("writer", "has written %d", turn)
+		}
+		return blocks{model.Use("SendMessage", map[string]any{"to": to(), "summary": "a letter", "message": letter})}
 	}
 }
 
@@ -323,6 +440,7 @@ func (w *world) teammate() model.Block {
 }
 
 func playEsc(w *world) {
+	w.aloof = true
 	w.prompt(model.Prompt(lead))
 	first := func() (happening, bool) {
 		for _, h := range w.record.All() {
@@ -333,18 +451,12 @@ func playEsc(w *world) {
 		return happening{}, false
 	}
 	w.wait("the hook runs", 20*time.Second, func() bool { _, ok := first(); return ok })
+	if w.mode.Holds {
+		w.held("leaver")
+	}
 	_ = w.session.Press(client.Esc)
 	pressed := time.Now()
-	hooks := func() int {
-		n := 0
-		for _, cmd := range client.Running(w.home) {
-			if strings.Contains(cmd, recorderArg+" ") || strings.HasPrefix(cmd, under.Hook) {
-				n++
-			}
-		}
-		return n
-	}
-	w.wait("no hook runs any more", 10*time.Second, func() bool { return hooks() == 0 })
+	w.wait("no hook runs any more", 10*time.Second, func() bool { return len(w.hooks(true)) == 0 })
 	took := time.Since(pressed)
 	h, _ := first()
 	background := slices.ContainsFunc(h.Tasks, func(k task) bool { return k.ID == h.Agent })

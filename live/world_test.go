@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,11 @@ type world struct {
 	// cutShort: the client ended before everything was played.
 	cutShort bool
 	left     []string // what it left running
+	// aloof: held agents are left held.
+	aloof    bool
+	attended map[string]bool // runs of the gate whose agents' tasks were let go
+	looked   time.Time       // when the ledger was last asked
+	heldLast []happening
 }
 
 // Limits of a session. Nothing waits longer.
@@ -123,7 +129,7 @@ func (w *world) prompt(text string) {
 func (w *world) stops(script string) []happening {
 	var out []happening
 	for _, h := range w.record.All() {
-		if h.Event == "SubagentStop" && speaker(h.Last) == script && !w.ephemeral(h) {
+		if h.Event == "SubagentStop" && h.Entry != courierName && speaker(h.Last) == script && !w.ephemeral(h) {
 			out = append(out, h)
 		}
 	}
@@ -137,7 +143,7 @@ func (w *world) ephemeral(h happening) bool { return h.Event == "SubagentStop" &
 func (w *world) ephemerals() []happening {
 	var out []happening
 	for _, h := range w.record.All() {
-		if w.ephemeral(h) {
+		if w.ephemeral(h) && h.Entry != courierName {
 			out = append(out, h)
 		}
 	}
@@ -151,7 +157,7 @@ func (w *world) wait(what string, limit time.Duration, cond func() bool) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, limit)
 	defer cancel()
-	if err := w.server.Wait(ctx, cond); err != nil {
+	if err := w.server.Wait(ctx, w.attending(cond)); err != nil {
 		w.t.Fatalf("never happened: %s\n%s", what, w.story())
 	}
 }
@@ -172,7 +178,7 @@ func (w *world) waitOr(what string, limit time.Duration, cond func() bool, other
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, limit)
 	defer cancel()
-	if w.server.Wait(ctx, cond) != nil {
+	if w.server.Wait(ctx, w.attending(cond)) != nil {
 		w.t.Logf("never happened: %s", what)
 		otherwise()
 	}
@@ -207,7 +213,7 @@ func slowness() float64 {
 }
 
 // quiet waits until nothing has happened for d, longer on a busy machine, and
-// nothing is in flight.
+// nothing is in flight but stops that are held and couriers.
 func (w *world) quiet(d time.Duration) {
 	w.t.Helper()
 	d = time.Duration(float64(d) * slowness())
@@ -219,7 +225,11 @@ func (w *world) quiet(d time.Duration) {
 		if asked := w.server.Asked(); len(asked) > 0 {
 			latest = asked[len(asked)-1].At
 		}
+		held := w.heldNow()
 		for _, h := range w.record.All() {
+			if h.Entry == courierName || slices.ContainsFunc(held, func(o happening) bool { return o.Run == h.Run }) {
+				continue // waits on purpose
+			}
 			if h.Ended == nil {
 				return false
 			}
@@ -265,7 +275,7 @@ func (w *world) finished(label string) bool {
 
 // noticed waits until the client has seen the end of every task that came to
 // its own end: the coordinator's transcript then holds a notification, whoever
-// launched it (FACTS 5). Whom the client tells, it tells right after.
+// launched it (docs/client.md: ends). Whom the client tells, it tells right after.
 func (w *world) noticed() {
 	w.t.Helper()
 	var missing []string

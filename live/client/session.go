@@ -337,5 +337,12 @@ func (s *Session) End() string {
 	return "never"
 }
 
+// Crash ends the client alone, as a crash would, with no word to anybody.
+func (s *Session) Crash() string {
+	_ = s.cmd.Process.Kill()
+	<-s.done
+	return "crashed"
+}
+
 // Gone ends what the session left running, and returns the command lines.
 func (s *Session) Gone() []string { return endAll(s.home) }
