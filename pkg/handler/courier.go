@@ -47,7 +47,7 @@ func (r *run) courier() (Outcome, string) {
 		return out, ""
 	}
 	r.pause()
-	spot, acted := r.lastSpot(ctx)
+	spot, acted := r.lastSpot(ctx, live)
 	watch := r.watch(tasks, found)
 	watch.Until, watch.Message = r.began.Add(r.p.For), nil
 	watch.Cancelled = live.cancelled
@@ -56,7 +56,9 @@ func (r *run) courier() (Outcome, string) {
 		result = watch.Run(ctx)
 	}
 	if result.Why == wait.AllEnded || result.Why == wait.Deadline {
-		r.h.Clock.Sleep(ctx, courierEnd)
+		for until := r.h.Clock.Now().Add(courierEnd); r.h.Clock.Now().Before(until) && live.cancelled() == ""; {
+			r.h.Clock.Sleep(ctx, wait.Step)
+		}
 	}
 	r.resume()
 	if acted || result.Why != wait.AllEnded && result.Why != wait.Deadline || live.cancelled() != "" || r.actedSince(live, spot) {
@@ -104,12 +106,15 @@ func (r *run) courierTasks(out *Outcome) ([]gate.Task, attribute.Result) {
 }
 
 // lastSpot is where the agent's last message stands in its transcript; acted is
-// true when the agent has gone on already.
-func (r *run) lastSpot(ctx context.Context) (offset int64, acted bool) {
+// true when the agent has gone on already, or nobody waits for the courier.
+func (r *run) lastSpot(ctx context.Context, live *liveness) (offset int64, acted bool) {
 	path := r.agentTranscript()
 	for began := r.h.Clock.Now(); ; r.h.Clock.Sleep(ctx, wait.Step) {
 		if at, lines, found := transcript.Beyond(r.h.Files, path, r.e.LastMessage); found && r.e.LastMessageGiven {
 			return at, lines > 0
+		}
+		if live.cancelled() != "" {
+			return 0, true
 		}
 		if r.h.Clock.Now().Sub(began) >= courierCatchUp || !r.e.LastMessageGiven {
 			// It never came: what is there now is where to count from.

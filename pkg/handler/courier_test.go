@@ -158,6 +158,35 @@ func TestACourierTouchesNothingForOtherEvents(t *testing.T) {
 	}
 }
 
+// However a courier rests, the end of its client ends it.
+func TestACourierWhoseClientIsGoneLeavesAtOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		unsaid bool
+		gone   time.Duration
+	}{
+		"while it waits for the agent's last message": {true, 1500 * time.Millisecond},
+		"while it waits for the task":                 {false, 4 * time.Second},
+		"while the client could wake the agent":       {false, 11 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSession(t)
+			s.exists()
+			s.taskExits(9 * time.Second)
+			began := s.clock.Now()
+			s.after(test.gone, func() { s.parent = 1 })
+			payload := s.stopPayload(false, "b1")
+			if test.unsaid {
+				payload = strings.Replace(payload, `"last_assistant_message":"`, `"last_assistant_message":"not yet: `, 1)
+			}
+			code, _, _, _ := s.run(payload, "courier")
+			if took := s.clock.Now().Sub(began); code != 0 || took > test.gone+300*time.Millisecond {
+				t.Errorf("exit code %d after %s, the client was gone after %s", code, took, test.gone)
+			}
+		})
+	}
+}
+
 func TestTwoCouriersTellOfATaskOnce(t *testing.T) {
 	t.Parallel()
 	s := newSession(t)
