@@ -54,3 +54,20 @@ func TestFieldsInAnotherOrder(t *testing.T) {
 		})
 	}
 }
+
+// A serialiser may write < and > as escapes.
+func TestANotificationWithEscapes(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "main.jsonl")
+	text, err := json.Marshal(map[string]string{"type": "queue-operation", "operation": "enqueue", "content": "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>"})
+	if err == nil {
+		err = os.WriteFile(path, append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Scan(t.Context(), host.Files{}, Source{Path: path, Owner: Main}, Cursor{})
+	if err != nil || len(b.Ends) != 1 || b.Ends[0].Task != "b1" {
+		t.Errorf("got %+v, %v", b.Ends, err)
+	}
+}

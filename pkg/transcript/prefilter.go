@@ -17,7 +17,7 @@ var (
 	markName   = []byte(`","name":"`)
 	markReason = []byte(`"stop_reason":"tool`)
 	markAsked  = []byte(`"run_in_background"`)
-	markNotice = []byte("-notification>")
+	markNotice = []byte("-notification") // its > may be written as \u003e
 
 	// What a result that launched something holds, as a sentence or a field.
 	markBackground = []byte("ackground")
