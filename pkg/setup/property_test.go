@@ -19,7 +19,7 @@ func TestInstallThenUninstallGivesBackTheBytes(t *testing.T) {
 	w := fresh(t)
 	file := filepath.Join(w.Home(), "settings.json")
 	r := rand.New(rand.NewPCG(1, 2))
-	for i := range 400 {
+	for i := range 120 {
 		before := document(r)
 		if err := os.WriteFile(file, before, 0o600); err != nil {
 			t.Fatal(err)
