@@ -227,10 +227,10 @@ func (w *world) quiet(d time.Duration) {
 		}
 		held := w.heldNow()
 		for _, h := range w.record.All() {
-			if h.Entry == courierName || slices.ContainsFunc(held, func(o happening) bool { return o.Run == h.Run }) {
-				continue // waits on purpose
-			}
 			if h.Ended == nil {
+				if h.Entry == courierName || slices.ContainsFunc(held, func(o happening) bool { return o.Run == h.Run }) {
+					continue // waits on purpose
+				}
 				return false
 			}
 			if h.Ended.At.After(latest) {
