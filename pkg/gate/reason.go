@@ -66,7 +66,7 @@ func list(tasks []Task, room int) string {
 func item(t Task, path bool) string {
 	var b strings.Builder
 	b.WriteString("- ")
-	if Quotable(t.ID, maxID) {
+	if Quotable(t.ID, maxID) && !strings.Contains(t.ID, " ") { // an id of several words would be a sentence
 		b.WriteString(t.ID)
 	} else {
 		b.WriteString("(a task whose id cannot be shown)")
@@ -186,12 +186,15 @@ func Quotable(s string, limit int) bool {
 		return false
 	}
 	for _, r := range s {
-		if strings.ContainsRune("\"'`$\u2018\u2019\u201c\u201d", r) || r != ' ' && !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) {
+		if strings.ContainsRune("\"'`$\u2018\u2019\u201c\u201d", r) || r != ' ' && !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) || unicode.In(r, invisible...) {
 			return false
 		}
 	}
 	return true
 }
+
+// invisible are letters and marks that show nothing: fillers and selectors.
+var invisible = []*unicode.RangeTable{unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
 
 // plainID tells whether an id can stand in a command as it is.
 func plainID(id string) bool {

@@ -104,7 +104,7 @@ func checkReason(t *testing.T, d Decision, reason string) {
 	}
 	missing := 0
 	for _, task := range d.Tasks {
-		if Quotable(task.ID, maxID) && !strings.Contains(reason, "- "+task.ID+" (") {
+		if Quotable(task.ID, maxID) && !strings.Contains(task.ID, " ") && !strings.Contains(reason, "- "+task.ID+" (") {
 			missing++
 		}
 		if !Quotable(task.ID, maxID) && len(task.ID) > 8 && strings.Contains(reason, task.ID) {

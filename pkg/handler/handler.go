@@ -13,6 +13,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -212,10 +213,19 @@ type run struct {
 func (r *run) logger() *zerolog.Logger {
 	if r.log == nil {
 		log, done := state.OpenLog(r.h.Env, r.dir)
-		log = log.With().Str("event", r.e.Name).Str("session", r.e.SessionID).Str("agent", r.e.AgentID).Logger()
+		log = log.With().Str("event", r.e.Name).Str("session", clip(r.e.SessionID)).Str("agent", clip(r.e.AgentID)).Logger()
 		r.log, r.closelog = &log, done
 	}
 	return r.log
+}
+
+// clip bounds an id in the log, which is bounded as a whole.
+func clip(id string) string {
+	const most = 128
+	if len(id) <= most {
+		return id
+	}
+	return strings.ToValidUTF8(id[:most], "") + "…"
 }
 
 func (r *run) closeLog() {

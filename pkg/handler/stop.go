@@ -254,8 +254,8 @@ func (r *run) logStop(out Outcome) {
 		entry = r.logger().Warn().Err(out.Err)
 	}
 	own := make([]string, 0, len(out.Facts.Own))
-	for _, t := range out.Facts.Own {
-		own = append(own, t.ID)
+	for _, t := range out.Facts.Own[:min(len(out.Facts.Own), 20)] {
+		own = append(own, clip(t.ID))
 	}
 	entry.Str("verdict", verdict).Str("code", string(out.Decision.Code)).
 		Strs("own", own).Int("listed", len(r.e.Tasks)).Int("unowned", out.Facts.Unowned).

@@ -1,10 +1,13 @@
 package state
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"unicode/utf16"
 
 	"github.com/rs/zerolog"
 )
@@ -61,10 +64,31 @@ func openLog(path string) (*os.File, error) {
 }
 
 // oneWrite hides that a log that cannot be written is an error: zerolog would
-// say so on stderr.
+// say so on stderr. What is not plain ASCII is written as JSON's escapes, since a
+// log is looked at in terminals, and an id can hold whatever its author liked.
 type oneWrite struct{ w io.Writer }
 
 func (o oneWrite) Write(p []byte) (int, error) {
-	_, _ = o.w.Write(p)
+	_, _ = o.w.Write(escape(p))
 	return len(p), nil
+}
+
+func escape(line []byte) []byte {
+	plain := func(r rune) bool { return r == '\n' || r >= ' ' && r <= '~' }
+	if bytes.IndexFunc(line, func(r rune) bool { return !plain(r) }) < 0 {
+		return line
+	}
+	out := make([]byte, 0, 2*len(line))
+	for _, r := range string(line) {
+		switch {
+		case plain(r):
+			out = append(out, byte(r))
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }
