@@ -77,6 +77,10 @@ func begin(tx *bolt.Tx, sessionID string, now, renewed time.Time) (*Tx, error) {
 
 func (t *Tx) finish() error {
 	if t.err == nil {
+		bounded(&t.Session.ID, &t.Session.Cwd, &t.Session.Transcript, &t.Session.AgentType, &t.Session.LastEvent)
+		for i := range t.Session.Listed {
+			bounded(&t.Session.Listed[i].Type)
+		}
 		t.Session.Listed = slices.DeleteFunc(t.Session.Listed, func(l Listed) bool { return !storable(l.ID) })
 		t.Session.Listed = t.Session.Listed[:min(len(t.Session.Listed), maxRows)]
 		t.put(bucketMeta, keySession, t.Session)
@@ -126,6 +130,17 @@ const maxKey = 1024
 
 func storable(key string) bool { return key != "" && len(key) <= maxKey }
 
+// maxField is the longest path, type or name that is kept; a longer one is none.
+const maxField = 4096
+
+func bounded(fields ...*string) {
+	for _, f := range fields {
+		if len(*f) > maxField {
+			*f = ""
+		}
+	}
+}
+
 // Agent reads an agent's record; ok is false where there is none.
 func (t *Tx) Agent(id string) (agent Agent, ok bool) { return get[Agent](t.tx, bucketAgents, id) }
 
@@ -148,6 +163,7 @@ func (t *Tx) AgentNamed(name, team string) string {
 // PutAgent keeps an agent's record. One with an unusable id is left out.
 func (t *Tx) PutAgent(a Agent) {
 	if storable(a.ID) {
+		bounded(&a.Type, &a.Name, &a.Team, &a.Color, &a.Transcript, &a.Parent)
 		t.bound(bucketAgents, a.ID)
 		t.put(bucketAgents, []byte(a.ID), a)
 	}
@@ -187,6 +203,7 @@ func (t *Tx) Merge(l Learned) {
 		if have, ok := t.Launch(launch.Task); ok {
 			launch = transcript.Join(have, launch)
 		}
+		bounded(&launch.Owner, &launch.Kind, &launch.ToolUseID, &launch.Output, &launch.File)
 		t.bound(bucketLaunches, launch.Task)
 		t.put(bucketLaunches, []byte(launch.Task), launch)
 	}
@@ -308,6 +325,7 @@ func shorten(ids []string) []string {
 
 // AddStop records a stop and gives it its number.
 func (t *Tx) AddStop(s Stop) uint64 {
+	bounded(&s.AgentID, &s.Type)
 	s.Own, s.Listed, s.Unowned, s.Ended = shorten(s.Own), shorten(s.Listed), shorten(s.Unowned), shorten(s.Ended)
 	b := t.bucket(bucketStops)
 	if t.err != nil {
@@ -331,6 +349,7 @@ func seqKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 // PutHold records that a stop is held; DropHold that it no longer is.
 func (t *Tx) PutHold(h Hold) {
 	if storable(h.AgentID) {
+		h.Tasks = shorten(h.Tasks)
 		t.put(bucketHolds, []byte(h.AgentID), h)
 	}
 }

@@ -213,6 +213,9 @@ func (b *Batch) queued(r record, src Source) {
 const maxOpen = 256
 
 func (c *Cursor) open(t ToolUse) {
+	if len(t.ID)+len(t.Name)+len(t.Target) > maxPath {
+		return // no call of the client's
+	}
 	for _, have := range c.Open {
 		if have.ID == t.ID {
 			return
