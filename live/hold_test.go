@@ -23,8 +23,9 @@ const heldFor = time.Second
 
 // Beginnings of what stopgate says, by which these tests know it.
 const (
-	untilEnded = "your stop was held until your own background work had ended"
-	wakeWords  = "stopped while background work of its own was running"
+	untilEnded   = "your stop was held until your own background work had ended"
+	messageWaits = "a message to you waits"
+	wakeWords    = "stopped while background work of its own was running"
 )
 
 // heldNow are the stops that are held now: the hook runs, and the ledger has its
@@ -357,8 +358,7 @@ func playMessage(w *world, script string) {
 	time.Sleep(heldFor)
 	before := len(w.server.Of(script))
 	w.prompt(model.Prompt("writer"))
-	var sent, read time.Time
-	var with string
+	var sent, asked, read time.Time
 	w.wait("the message is read", 30*time.Second, func() bool {
 		for _, a := range w.server.Of("writer") {
 			if _, ok := a.Request.Results()["SendMessage"]; ok && sent.IsZero() {
@@ -366,26 +366,23 @@ func playMessage(w *world, script string) {
 			}
 		}
 		for i, a := range w.server.Of(script) {
-			if i >= before && read.IsZero() {
-				read, with = a.At, a.Request.NewText()
+			if i >= before && asked.IsZero() {
+				asked = a.At
+			}
+			if read.IsZero() && strings.Contains(a.Request.AllText(), letter) {
+				read = a.At
 			}
 		}
 		return !sent.IsZero() && !read.IsZero()
 	})
-	w.t.Logf("%s was asked again %s after the message was sent; it has it then: %v",
-		script, read.Sub(sent).Round(10*time.Millisecond), strings.Contains(with, letter))
+	w.t.Logf("%s was asked again %s after the message was sent and had it after %s", script,
+		asked.Sub(sent).Round(10*time.Millisecond), read.Sub(sent).Round(10*time.Millisecond))
 	if took := read.Sub(sent); took > time.Duration(float64(2*time.Second)*slowness()) {
 		w.t.Errorf("the message was read after %s", took)
 	}
 	w.aloof = false
-	w.wait("it reads the message", 20*time.Second, func() bool {
-		for _, a := range w.server.Of(script) {
-			if strings.Contains(a.Request.AllText(), letter) {
-				return true
-			}
-		}
-		return false
-	})
+	// On the oldest client a teammate's shell ends with its turn.
+	w.scenario.Ignores = w.scenario.Team && older(w.version, "2.1.198")
 	w.quiet(parked)
 	for _, k := range w.shells() {
 		w.release(k.Label)

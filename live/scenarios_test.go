@@ -58,6 +58,12 @@ type scenario struct {
 
 const lead = "lead"
 
+// coordinates tells whether the coordinator plays a script: it is given others
+// by further prompts.
+func coordinates(script string) bool {
+	return script == lead || script == "writer" || script == "second"
+}
+
 const taskEnded = "task-ended"
 
 func (s scenario) code() string {
@@ -354,7 +360,7 @@ var scenarios = []scenario{
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead:     w.leading(w.teammate()),
-				"mate":   w.obeying("mate", blocks{w.shell("of-mate")}),
+				"mate":   w.reading("mate", w.obeying("mate", blocks{w.shell("of-mate")})),
 				"writer": writer(func() string { return "ping" }),
 			}
 		},
@@ -366,7 +372,7 @@ var scenarios = []scenario{
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead:     steps(lead, blocks{agent("leaver", true)}),
-				"leaver": w.obeying("leaver", blocks{w.shell("own")}),
+				"leaver": w.reading("leaver", w.obeying("leaver", blocks{w.shell("own")})),
 				"writer": writer(func() string { k, _ := w.server.Task("leaver"); return k.ID }),
 			}
 		},
@@ -432,6 +438,21 @@ func writer(to func() string) model.Script {
 			return says("writer", "has written %d", turn)
 		}
 		return blocks{model.Use("SendMessage", map[string]any{"to": to(), "summary": "a letter", "message": letter})}
+	}
+}
+
+// reading is an agent that does what a block says of a message that waits: a
+// teammate ends its turn, another agent goes on.
+func (w *world) reading(name string, s model.Script) model.Script {
+	return func(turn int, r model.Request) blocks {
+		_, waited := r.Results()["await"]
+		switch has := strings.Contains(r.NewText(), letter); {
+		case has && !waited:
+			return blocks{w.await(name)}
+		case !has && w.scenario.Team && strings.Contains(r.Feedback(), messageWaits):
+			return says(name, "ends its turn to read the message")
+		}
+		return s(turn, r)
 	}
 }
 

@@ -29,7 +29,7 @@ func opening(d Decision) string {
 	case HoldOver:
 		return "This is not an error: your stop was held for your own background work, and it has not all ended in that time.\n"
 	case MessageWaits:
-		return "This is not an error: your stop was held for your own background work, but a message to you waits; it comes with this turn. Answer it first.\n"
+		return "This is not an error: your stop was held for your own background work, but a message to you waits. It comes after your next tool call or, if you are a teammate, only when you end your turn: do that at once. Answer it first.\n"
 	}
 	return "This is not an error: background work of your own has not finished yet.\n"
 }

@@ -141,6 +141,10 @@ func (r *run) names() []string {
 	if err != nil {
 		return names
 	}
+	if meta.Name == "" && meta.Description == "" && meta.AgentType != "" {
+		// A teammate of 2.1.150: its file holds its name as its type, no more.
+		return append(names, meta.AgentType)
+	}
 	for _, n := range []string{meta.Name, meta.Name + "@" + meta.TeamName} {
 		if meta.Name != "" {
 			names = append(names, n)

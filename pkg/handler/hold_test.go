@@ -16,6 +16,7 @@ import (
 	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
+	"stopgate/pkg/transcript"
 )
 
 // session is a session on disk with an agent "a1" that has a shell "b1" running,
@@ -319,6 +320,16 @@ func TestAHeldStop(t *testing.T) {
 			func(s *session) {
 				s.after(time.Second, func() {
 					s.appendTo(s.main(), s.call("toolu_m", "SendMessage", `{"to":"builder","message":"hurry"}`))
+				})
+			},
+			gate.MessageWaits, true, []string{"a message to you waits"}, 1200 * time.Millisecond,
+		},
+		{
+			"is ended by a message to a teammate of the oldest client, whose file holds its name as its type",
+			func(s *session) {
+				s.write(transcript.MetaPath(s.agentFile(testAgent)), `{"agentType":"ping"}`)
+				s.after(time.Second, func() {
+					s.appendTo(s.main(), s.call("toolu_m", "SendMessage", `{"to":"ping","message":"hurry","type":"message","recipient":"ping"}`))
 				})
 			},
 			gate.MessageWaits, true, []string{"a message to you waits"}, 1200 * time.Millisecond,
