@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -151,6 +152,9 @@ func busy(err error) error {
 func readStore(path string, ids []string) (Snapshot, error) {
 	var snap Snapshot
 	err := guarded(func(opener opener) error {
+		if err := usable(path); err != nil {
+			return err
+		}
 		db, err := open(path, true, opener)
 		if err != nil {
 			return err
@@ -213,10 +217,10 @@ func Update(ctx context.Context, dir state.Dir, sessionID string, now time.Time,
 	return err
 }
 
-// missing tells whether there is no store yet, or nothing in it.
+// missing tells whether there is no store yet.
 func missing(path string) bool {
-	info, err := os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // changeError marks an error of the caller's change, which says nothing about
@@ -256,8 +260,55 @@ func intact(tx *bolt.Tx) error {
 	})
 }
 
+// template is a store without rows, as bbolt makes it. Making one syncs the disk,
+// whatever the options say, and that costs more than the whole rest of an event.
+//
+//go:embed empty.db
+var template []byte
+
+// templatePage is the template's page size; bbolt takes a file's own, whatever the
+// machine's is.
+const templatePage = 4096
+
+// create puts an empty store in place, whole or not at all, so that a store
+// without bytes is never of our making.
+func create(path string) error {
+	beside := path + ".new"
+	err := os.WriteFile(beside, template, 0o600)
+	if err == nil {
+		err = os.Rename(beside, path)
+	}
+	if err != nil {
+		_ = os.Remove(beside)
+	}
+	return err
+}
+
+// usable tells why something that lies in the place of a store cannot be one:
+// opening a pipe would never end.
+func usable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%w: %s: not a regular file", ErrBroken, path)
+	case info.Size() == 0:
+		return fmt.Errorf("%w: %s: no bytes in it", ErrBroken, path)
+	}
+	return nil
+}
+
 func updateStore(path, sessionID string, now, renewed time.Time, change func(*Tx) error) error {
 	err := guarded(func(opener opener) error {
+		if missing(path) {
+			if err := create(path); err != nil {
+				return err
+			}
+		}
+		if err := usable(path); err != nil {
+			return err
+		}
 		db, err := open(path, false, opener)
 		if err != nil {
 			return err
