@@ -1,0 +1,144 @@
+// Command mutants breaks the rules of the code one at a time and runs the tests
+// that must notice. It prints which test killed each mutant, and fails where one
+// survives. Nothing in the module is changed: a mutant is laid over its file while
+// the tests are built. Run it in the module's folder:
+//
+//	go run ./hostile/mutants
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// mutant is one broken rule: in file, from becomes to, and a test of one of the
+// packages must fail.
+type mutant struct {
+	name     string
+	file     string
+	from, to string
+	packages string // separated by spaces, the likeliest first
+}
+
+func main() {
+	only := flag.String("run", "", "only the mutants whose name matches")
+	every := flag.Int("every", 1, "only every so many of them, for a quick look")
+	check := flag.Bool("check", false, "only see whether each mutant applies and compiles")
+	flag.Parse()
+	if err := run(*only, *every, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+func run(only string, every int, check bool) error {
+	match, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "stopgate-mutants-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	var survived []string
+	var unusable error
+	tried := 0
+	for i, m := range mutants {
+		if !match.MatchString(m.name) || i%every != 0 {
+			continue
+		}
+		tried++
+		began := time.Now()
+		overlay, err := m.overlay(dir)
+		if err == nil {
+			if text, buildErr := goTool("build", "-o", os.DevNull, "-overlay", overlay, "./"+filepath.Dir(m.file)); buildErr != nil {
+				err = fmt.Errorf("%s: does not compile: %s", m.name, text)
+			}
+		}
+		if err != nil {
+			unusable = errors.Join(unusable, err)
+			continue
+		}
+		if check {
+			continue
+		}
+		killer := m.killer(overlay)
+		if killer == "" {
+			survived = append(survived, m.name)
+			killer = "SURVIVED"
+		}
+		fmt.Printf("%-64s %-70s %5.1fs\n", m.name, killer, time.Since(began).Seconds())
+	}
+	fmt.Printf("%d mutants, %d survived\n", tried, len(survived))
+	if unusable != nil {
+		return unusable
+	}
+	if len(survived) > 0 {
+		return errors.New("survived: " + strings.Join(survived, "; "))
+	}
+	return nil
+}
+
+// overlay writes the mutant and the file that tells the go command of it.
+func (m mutant) overlay(dir string) (string, error) {
+	path, err := filepath.Abs(m.file)
+	if err != nil {
+		return "", err
+	}
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if n := bytes.Count(source, []byte(m.from)); n != 1 {
+		return "", fmt.Errorf("%s: %q is %d times in %s", m.name, m.from, n, m.file)
+	}
+	changed, overlay := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
+	data, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
+	if err != nil {
+		return "", err
+	}
+	return overlay, errors.Join(
+		os.WriteFile(changed, bytes.Replace(source, []byte(m.from), []byte(m.to), 1), 0o600),
+		os.WriteFile(overlay, data, 0o600))
+}
+
+var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
+
+// killer is the test that fails with the mutant, or "".
+func (m mutant) killer(overlay string) string {
+	for _, p := range strings.Fields(m.packages) {
+		text, err := goTool("test", "-overlay", overlay, "-count=1", "-failfast", "-timeout=90s", p)
+		if err == nil {
+			continue
+		}
+		name := ""
+		for _, f := range failed.FindAllStringSubmatch(text, -1) {
+			if len(f[1]) > len(name) && strings.HasPrefix(f[1], name) {
+				name = f[1] // the subtest says more
+			}
+		}
+		switch {
+		case name == "" && strings.Contains(text, "test timed out"):
+			name = "(time is over)"
+		case name == "":
+			name = "(crash)"
+		}
+		return strings.TrimPrefix(p, "./pkg/") + " " + name
+	}
+	return ""
+}
+
+func goTool(args ...string) (string, error) {
+	out, err := exec.Command("go", args...).CombinedOutput()
+	return string(out), err
+}

@@ -1,0 +1,145 @@
+package main
+
+// The packages whose tests see a kind of rule, the likeliest first.
+const (
+	handlers    = "./pkg/handler ./pkg/replay"
+	transcripts = "./pkg/transcript ./pkg/handler ./pkg/replay"
+	ledgers     = "./pkg/ledger ./pkg/handler"
+	states      = "./pkg/state ./pkg/handler"
+	gates       = "./pkg/gate ./pkg/handler"
+	events      = "./pkg/event ./pkg/handler"
+	waits       = "./pkg/wait ./pkg/handler"
+	attributes  = "./pkg/attribute ./pkg/handler ./pkg/replay"
+)
+
+var mutants = []mutant{
+	// which events are an agent's stop
+	{"the first kind of ephemeral event is none", "pkg/event/event.go", `return e.AgentTypeGiven && e.AgentType == ""`, `return false`, events},
+	{"a missing agent_type is ephemeral", "pkg/event/event.go", `return e.AgentTypeGiven && e.AgentType == ""`, `return e.AgentType == ""`, events},
+	{"the second kind of ephemeral event is none", "pkg/handler/stop.go", "\tif facts.Ephemeral {", "\tif false {", handlers},
+	{"an agent without a meta file is ephemeral", "pkg/handler/stop.go", `return err == nil && !snap.Knows(r.e.AgentID)`, `return err == nil && snap.Session.ID != "?"`, handlers},
+	{"a listed agent can be ephemeral", "pkg/handler/stop.go", `r.e.Lists(r.e.AgentID) || path`, `path`, handlers},
+	{"the rule for ephemeral events", "pkg/gate/gate.go", `return f.Ephemeral }`, `return false }`, gates},
+	{"the off switch", "pkg/gate/gate.go", `return f.Disabled }},` + "\n\t{\"the event is eph", `return false }},` + "\n\t{\"the event is eph", gates},
+	{"the off switch is not looked at", "pkg/handler/stop.go", `state.Off(r.h.Env, r.dir, e.SessionID, r.began)`, `state.Off(r.h.Env, state.Dir{}, e.SessionID, r.began)`, handlers},
+	{"a missing list of tasks is an empty one", "pkg/gate/gate.go", `return !f.Registry }`, `return false }`, gates},
+	{"a session without an id", "pkg/event/event.go", `if e.SessionID = text(value); e.SessionID == "null" {`, `if e.SessionID = text(value); false {`, events},
+
+	// what is the agent's own
+	{"the agent itself is a candidate", "pkg/event/event.go", `if t.CanBeOwn() && t.ID != e.AgentID {`, `if t.CanBeOwn() {`, events},
+	{"the agent itself is its own task", "pkg/handler/stop.go", "\t\t\tif t.ID == r.e.AgentID {\n\t\t\t\tcontinue\n\t\t\t}\n", "", handlers},
+	{"a teammate's entry blocks", "pkg/event/event.go", `case TypeShell, TypeMonitor, TypeSubagent, TypeWorkflow, TypeMCP:`, `case TypeShell, TypeMonitor, TypeSubagent, TypeWorkflow, TypeMCP, TypeTeammate:`, events},
+	{"a monitor does not block", "pkg/event/event.go", `case TypeShell, TypeMonitor, TypeSubagent,`, `case TypeShell, TypeSubagent,`, events},
+	{"a pending task is none", "pkg/event/event.go", `case "running", "pending", "":`, `case "running", "":`, events},
+	{"somebody else's task is own", "pkg/handler/stop.go", `case l.Owner == r.e.AgentID && r.e.AgentID != "":`, `case r.e.AgentID != "":`, handlers},
+	{"a persistent monitor is waited for", "pkg/gate/gate.go", `if !t.Persistent && !t.Excused {`, `if !t.Excused {`, gates},
+	{"an excused task is waited for", "pkg/gate/gate.go", `if !t.Persistent && !t.Excused {`, `if !t.Persistent {`, gates},
+	{"a released task is waited for", "pkg/handler/stop.go", `l.Ignored || tx.Released(t.ID)`, `l.Ignored`, handlers},
+	{"a command to be ignored is not", "pkg/handler/stop.go", `!l.Ignored && r.p.Ignored(t.Command)`, `false`, handlers},
+	{"run_in_background is ignored", "pkg/transcript/launch.go", `asked := call.Asked ||`, `asked := true ||`, transcripts},
+	{"the version rule is dropped", "pkg/transcript/launch.go", `if s.needsAsking && !asked && !olderThan(version, askingSince) {`, `if false {`, transcripts},
+	{"old versions are as new ones", "pkg/transcript/launch.go", `if s.needsAsking && !asked && !olderThan(version, askingSince) {`, `if s.needsAsking && !asked {`, transcripts},
+	{"text is trusted over PostToolUse", "pkg/transcript/transcript.go", "case Text:\n\t\treturn 1", "case Text:\n\t\treturn 9", transcripts},
+	{"text is trusted over what asked for the background", "pkg/transcript/transcript.go", "case TextAsked:\n\t\treturn 2", "case TextAsked:\n\t\treturn 0", transcripts},
+	{"the later of two equals wins", "pkg/transcript/transcript.go", `return l.At.Before(other.At)`, `return l.At.After(other.At)`, transcripts},
+	{"an error launches", "pkg/transcript/record.go", `if !open || block.Get("is_error").Type == gjson.True {`, `if !open {`, transcripts},
+	{"a result without its call launches", "pkg/transcript/record.go", `if !open || block`, `if !open && call.ID != "" || block`, transcripts},
+	{"another agent's line counts", "pkg/transcript/record.go", `return r.agentID == owner`, `return true`, transcripts},
+	{"an agent's line counts as the coordinator's", "pkg/transcript/record.go", `return r.agentID == "" && !r.sidechain`, `return true`, transcripts},
+	{"the sentence counts anywhere in the text", "pkg/transcript/launch.go", `!strings.HasPrefix(text, s.begins)`, `!strings.Contains(text, s.begins)`, transcripts},
+	{"the parent in the meta file is ignored", "pkg/attribute/attribute.go", `if meta.ParentAgentID != "" {`, `if false {`, attributes},
+	{"the others' transcripts are not read", "pkg/attribute/attribute.go", "\t\ts.others(ctx, e, own.Path)\n", "", attributes},
+	{"a transcript that lags is not waited for", "pkg/attribute/attribute.go", `for s.waitable() && clock`, `for false && clock`, attributes},
+	{"it is waited for too long", "pkg/attribute/attribute.go", `clock.Now().Sub(start) < Settle`, `clock.Now().Sub(start) < 10*Settle`, attributes},
+	{"a stop whose tasks have owners waits", "pkg/attribute/attribute.go", `return s.blocking[id] && !owned`, `return s.blocking[id] || owned`, attributes},
+
+	// the budget
+	{"one block more", "pkg/gate/gate.go", `if t.Charged < p.Blocks {`, `if t.Charged <= p.Blocks {`, gates},
+	{"the budget is not asked", "pkg/gate/gate.go", `return !affordable(waitable(f), p) }`, `return false }`, gates},
+	{"one block in a row more", "pkg/gate/gate.go", `return f.Chain >= MaxChain }`, `return f.Chain > MaxChain }`, gates},
+	{"blocks in a row are not counted", "pkg/handler/stop.go", "\t\tagent.Chain++\n", "", handlers},
+	{"a stop that was let through does not end the row", "pkg/handler/stop.go", "\t\tagent.Chain = 0\n", "", handlers},
+	{"the charge is skipped", "pkg/handler/stop.go", `tx.Charge(t.ID)`, `_ = t`, handlers},
+	{"the charge does not count up", "pkg/ledger/tx.go", `Blocks: t.Charged(task) + 1`, `Blocks: 1`, ledgers},
+	{"a doubled event is two", "pkg/handler/stop.go", `f.Duplicate = agent.LastSum == sum && apart < duplicateWithin`, `f.Duplicate = false && apart < 0 && sum == ""`, handlers},
+	{"the same event is doubled for ever", "pkg/handler/stop.go", `agent.LastSum == sum && apart < duplicateWithin`, `agent.LastSum == sum && apart >= 0`, handlers},
+	{"an event between does not end the window", "pkg/ledger/tx.go", "\ta.LastSum = \"\"\n", "", ledgers},
+	{"stop_hook_active is ignored for a renewed store", "pkg/gate/gate.go", `return f.StoreRenewed && f.StopHookActive }`, `return false }`, gates},
+	{"a renewed store never blocks", "pkg/gate/gate.go", `return f.StoreRenewed && f.StopHookActive }`, `return f.StoreRenewed }`, gates},
+	{"a block without a ledger", "pkg/gate/gate.go", `return !f.Store }`, `return false }`, gates},
+	{"to observe is to block", "pkg/handler/stop.go", `if !out.Decision.Block || r.p.Observe {`, `if !out.Decision.Block {`, handlers},
+	{"to observe is to hold", "pkg/handler/stop.go", `r.p.Hold > 0 && !r.p.Observe`, `r.p.Hold > 0`, handlers},
+
+	// the hold
+	{"a hold charges when it begins", "pkg/handler/hold.go", "\t\th.Tasks = append(h.Tasks, t.ID)\n", "\t\th.Tasks = append(h.Tasks, t.ID)\n\t\ttx.Charge(t.ID)\n", handlers},
+	{"the claim stays", "pkg/handler/hold.go", "\t\t\ttx.DropHold(r.e.AgentID)\n", "", handlers},
+	{"what cannot be charged is told", "pkg/handler/hold.go", "\t\tout.Decision = gate.Decision{Code: gate.NoStore}\n", "", handlers},
+	{"a message does not end a hold", "pkg/gate/hold.go", `return f.Message }`, `return false }`, gates},
+	{"an old message ends a hold", "pkg/wait/wait.go", `!m.At.Before(w.Since) && w.Message(m)`, `w.Message(m)`, waits},
+	{"a message to somebody else ends a hold", "pkg/handler/hold.go", `return slices.Contains(names, m.To) }`, `return len(names) > 0 }`, handlers},
+	{"stopped tasks are blocked for", "pkg/gate/hold.go", `t.Ending != nil && t.Ending.Killed })`, `t.Ending != nil && t.Ending.Killed && false })`, gates},
+	{"a hold does not see the switch", "pkg/gate/hold.go", `return f.Disabled }`, `return false }`, gates},
+	{"a hold does not see the end of the session", "pkg/gate/hold.go", `return f.SessionOver }`, `return false }`, gates},
+	{"a hold does not see its parent die", "pkg/handler/hold.go", `h.Parent() != l.parent, l.client`, `l.client`, handlers},
+	{"a hold does not see its client die", "pkg/handler/hold.go", `l.client > 0 && !h.Alive(l.client)`, `false`, handlers},
+	{"a hold does not see the session end", "pkg/handler/hold.go", `l.snap.Session.Ended.After(l.r.began)`, `false`, handlers},
+	{"a hold does not see the agent go on", "pkg/handler/hold.go", `l.snap.Agents[l.r.e.AgentID].Started.After(l.r.began.Add(startMargin)) || l.superseded()`, `false`, handlers},
+	{"a released task is held for", "pkg/handler/hold.go", `return l.snap.Released[task] }`, `return false }`, handlers},
+	{"the deadline", "pkg/wait/wait.go", `if res.Why == "" && !now.Before(w.Until) {`, `if false {`, waits},
+	{"one task that ended is enough", "pkg/wait/wait.go", `case done == len(res.Outcomes):`, `case done > 0:`, waits},
+	{"an agent ends at its first word", "pkg/wait/agent.go", ` || a.active.After(end.At) {`, ` {`, waits},
+	{"an agent's earlier life counts", "pkg/wait/agent.go", `if !told || end.At.Before(t.Since) ||`, `if !told ||`, waits},
+	{"an agent's own tasks are not waited for", "pkg/wait/agent.go", `if !w.ownedEnded(ctx, l, now, depth) {`, `if !w.ownedEnded(ctx, l, now, depth) && false {`, waits},
+	{"an agent gets no time to go on", "pkg/wait/agent.go", `return now.Sub(a.freed) >= grace`, `return true`, waits},
+	{"a parked agent has ended", "pkg/wait/agent.go", `if end.Parked && len(a.owned) == 0 {`, `if false {`, waits},
+	{"the output's last line is not read", "pkg/wait/wait.go", `case last.how != "":`, `case false:`, waits},
+
+	// the courier
+	{"a courier wakes twice", "pkg/handler/courier.go", `if _, told := tx.Courier(t.ID); told {`, `if _, told := tx.Courier(t.ID); told && false {`, handlers},
+	{"a courier ignores deliveries", "pkg/handler/courier.go", ` && !heard[t.ID] {`, ` {`, handlers},
+	{"a courier tells of killed tasks", "pkg/handler/courier.go", `t.Ending != nil && !t.Ending.Killed &&`, `t.Ending != nil &&`, handlers},
+	{"a courier does not see that the agent went on", "pkg/handler/courier.go", ` || r.actedSince(live, spot) {`, ` || spot < -1 {`, handlers},
+	{"a courier takes ephemeral events for agents", "pkg/handler/courier.go", ` || r.traceless() {`, ` {`, handlers},
+	{"a courier does not see the switch", "pkg/handler/courier.go", "r.e.Name == event.SubagentStop &&\n\t\t!state.Off(r.h.Env, r.dir, r.e.SessionID, r.began)", "r.e.Name == event.SubagentStop && !state.Off(r.h.Env, state.Dir{}, \"\", r.began)", handlers},
+	{"a courier tells of somebody else's task", "pkg/handler/courier.go", `if owned && l.Owner == r.e.AgentID &&`, `if owned &&`, handlers},
+
+	// transcripts
+	{"a cursor outlives a rewrite", "pkg/transcript/scan.go", ` || sum != from.Sum {`, ` || sum == "" {`, transcripts},
+	{"a cursor outlives a replacement", "pkg/transcript/scan.go", `inode != from.Inode || from`, `from`, transcripts},
+	{"half a line counts", "pkg/transcript/scan.go", "\t\t\tb.Cursor.Offset = lineAt\n\t\t}\n", "\t\t\tb.Cursor.Offset = at\n\t\t}\n", transcripts},
+	{"a line that is too long is the end", "pkg/transcript/scan.go", "\t\t\t\tskipping, b.Cursor.Inside = true, true\n", "\t\t\t\treturn nil\n", transcripts},
+	{"a word of a monitor is an end", "pkg/transcript/record.go", "if n.status != \"\" {\n\t\t\t\tb.Ends", "if true {\n\t\t\t\tb.Ends", transcripts},
+	{"a removal is an end", "pkg/transcript/record.go", `case r.operation == "enqueue":`, `case r.operation == "enqueue" || r.operation == "remove":`, transcripts},
+	{"an agent's transcript tells ends", "pkg/transcript/record.go", "\tif src.Owner != Main {\n\t\treturn\n\t}\n", "", transcripts},
+	{"prose that quotes a notification is a delivery", "pkg/transcript/record.go", "\tif !isNotice(text) {\n\t\treturn\n\t}\n", "", transcripts},
+
+	// the ledger
+	{"the lock is skipped", "pkg/ledger/store.go", "\tdefer lock.Release()\n\n\tpath := dir.Store(sessionID)\n\trenewed", "\tlock.Release()\n\n\tpath := dir.Store(sessionID)\n\trenewed", ledgers},
+	{"a store is set aside as often as it breaks", "pkg/ledger/store.go", `!last.IsZero() && now.Sub(last).Abs() < asideEvery {`, `!last.IsZero() && false {`, ledgers},
+	{"a renewed store does not know it", "pkg/ledger/store.go", `updateStore(path, sessionID, now, now, change)`, `updateStore(path, sessionID, now, time.Time{}, change)`, ledgers},
+	{"a newer store is written", "pkg/ledger/tx.go", `binary.BigEndian.Uint64(v) > schema`, `binary.BigEndian.Uint64(v) > schema+1000`, ledgers},
+	{"a cursor moves back", "pkg/ledger/tx.go", ` && have.Offset >= step.To.Offset {`, ` && false {`, ledgers},
+	{"worse evidence replaces better", "pkg/ledger/tx.go", `launch = transcript.Join(have, launch)`, `_ = have`, ledgers},
+	{"damage is not looked for", "pkg/ledger/store.go", "\t\t\tif err := intact(tx); err != nil {\n\t\t\t\treturn err\n\t\t\t}\n", "", ledgers},
+	{"a failed beginning stays", "pkg/ledger/store.go", "\t\t// What a full disk left of a beginning would count as broken later on.\n\t\t_ = os.Remove(path)\n", "", ledgers},
+	{"faults are not caught", "pkg/ledger/store.go", `old := debug.SetPanicOnFault(true)`, `old := debug.SetPanicOnFault(false)`, ledgers},
+	{"stops are kept for ever", "pkg/ledger/tx.go", `if seq > maxStops {`, `if false {`, ledgers},
+	{"rows are kept for ever", "pkg/ledger/tx.go", `if rows >= maxRows {`, `if false {`, ledgers},
+
+	// the process, the folder and the words
+	{"stdin is read to its end", "pkg/event/read.go", `end.Feed(data); whole {`, `end.Feed(data); whole && false {`, events},
+	{"stdin is waited for without end", "pkg/event/poll_unix.go", `case left == 0:`, `case left < 0:`, events},
+	{"nesting has no limit", "pkg/extent/extent.go", `x.depth > MaxDepth {`, `x.depth > 1<<30 {`, "./pkg/extent ./pkg/event"},
+	{"work has no limit", "pkg/handler/handler.go", "WorkLimit = 3 * time.Second", "WorkLimit = 3 * time.Hour", "./pkg/handler ./cmd/hook"},
+	{"a panic is not caught", "pkg/handler/handler.go", "\t\t\tif v := recover(); v != nil {\n\t\t\t\tres = ", "\t\t\tif v := any(nil); v != nil {\n\t\t\t\tres = ", "./pkg/handler ./cmd/hook"},
+	{"a crash exits with 2", "cmd/hook/main.go", "\tdebug.SetTraceback(\"crash\")\n", "\t_ = debug.SetTraceback\n", "./cmd/hook"},
+	{"a store that others can read", "pkg/ledger/store.go", `return bolt.Open(path, 0o600, `, `return bolt.Open(path, 0o644, `, ledgers},
+	{"another's folder is taken", "pkg/state/os_unix.go", `case info.Mode().Perm() != 0o700:`, `case false:`, states},
+	{"two sessions share a name", "pkg/state/state.go", `return "x-" + hex.EncodeToString(sum[:16])`, `return "x-" + hex.EncodeToString(sum[:1])`, states},
+	{"a session's id is a path", "pkg/state/state.go", `i > 0 && (c == '-' || c == '_')`, `i > 0 && (c == '-' || c == '_' || c == '/' || c == '.')`, states},
+	{"what is used is swept", "pkg/state/sweep.go", `if usedSince(paths, now, keep) {`, `if false {`, states},
+	{"control characters are quoted", "pkg/gate/reason.go", `r != ' ' && !unicode.IsGraphic(r) ||`, ``, gates},
+	{"quotes are quoted", "pkg/gate/reason.go", `strings.ContainsRune("\"'` + "`" + `$\u2018\u2019\u201c\u201d", r) ||`, ``, gates},
+	{"an id that is prose is quoted", "pkg/gate/reason.go", ` && !strings.Contains(t.ID, " ") {`, ` {`, gates},
+	{"a reason of any length", "pkg/gate/reason.go", "\troom := MaxReason - utf8", "\troom := 9*MaxReason - utf8", gates},
+}
