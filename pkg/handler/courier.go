@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"stopgate/pkg/attribute"
@@ -48,9 +49,8 @@ func (r *run) courier() (Outcome, string) {
 	}
 	r.pause()
 	spot, acted := r.lastSpot(ctx, live)
-	watch := r.watch(tasks, found)
+	watch := r.watch(tasks, found, live)
 	watch.Until, watch.Message = r.began.Add(r.p.For), nil
-	watch.Cancelled = live.cancelled
 	var result wait.Result
 	if !acted {
 		result = watch.Run(ctx)
@@ -64,6 +64,7 @@ func (r *run) courier() (Outcome, string) {
 	if acted || result.Why != wait.AllEnded && result.Why != wait.Deadline || live.cancelled() != "" || r.actedSince(live, spot) {
 		return out, ""
 	}
+	tasks = slices.DeleteFunc(tasks, func(t gate.Task) bool { return live.excused(t.ID) })
 	told := r.undelivered(ctx, tasks, result)
 	if len(told) == 0 {
 		return out, ""

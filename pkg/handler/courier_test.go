@@ -106,6 +106,14 @@ func TestACourier(t *testing.T) {
 			s.taskExits(9 * time.Second)
 			s.update(func(tx *ledger.Tx) { tx.Release("b1") })
 		}, nil, false},
+		{"is silent for a task that is released while it waits", func(s *session) {
+			s.taskExits(9 * time.Second)
+			s.after(3*time.Second, func() { s.update(func(tx *ledger.Tx) { tx.Release("b1") }) })
+		}, nil, false},
+		{"is silent for a task that is released after its end", func(s *session) {
+			s.taskExits(9 * time.Second)
+			s.after(12*time.Second, func() { s.update(func(tx *ledger.Tx) { tx.Release("b1") }) })
+		}, nil, false},
 		{"is silent for an ignored command", func(s *session) { s.taskExits(9 * time.Second) }, []string{"--ignore=^make$"}, false},
 	}
 	for _, test := range tests {

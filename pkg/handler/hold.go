@@ -32,7 +32,7 @@ const messageMargin = 250 * time.Millisecond
 // hold waits for the tasks that a decision named, with nothing open and nothing
 // charged, and answers with what became of them.
 func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
-	watch := r.watch(out.Decision.Tasks, found)
+	watch := r.watch(out.Decision.Tasks, found, r.liveness())
 	r.pause()
 	result := watch.Run(context.Background())
 	r.resume()
@@ -104,8 +104,8 @@ const (
 	becauseSuperseded = "agent went on"
 )
 
-// watch is the wait for a stop's own tasks.
-func (r *run) watch(tasks []gate.Task, found attribute.Result) *wait.Wait {
+// watch is the wait for a stop's own tasks, as long as live says so.
+func (r *run) watch(tasks []gate.Task, found attribute.Result, live *liveness) *wait.Wait {
 	w := &wait.Wait{
 		Files: r.h.Files,
 		Clock: r.h.Clock,
@@ -117,7 +117,6 @@ func (r *run) watch(tasks []gate.Task, found attribute.Result) *wait.Wait {
 	for _, t := range tasks {
 		w.Tasks = append(w.Tasks, r.waitTask(t))
 	}
-	live := r.liveness()
 	w.Cancelled, w.Excused = live.cancelled, live.excused
 	w.Known = live.ends()
 	names := r.names()
