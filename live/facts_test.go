@@ -82,7 +82,9 @@ func (w *world) checkLaunches() {
 			if h.Event != "SubagentStop" || w.ephemeral(h) || speaker(h.Last) != k.Owner {
 				continue
 			}
-			if h.Agent != all[at].Agent {
+			// On the oldest client a message makes a new agent of a teammate.
+			renewed := w.scenario.Team && older(w.version, "2.1.198")
+			if h.Agent != all[at].Agent && !renewed {
 				w.t.Errorf("%s was launched by %s according to PostToolUse, by %s in truth", k.ID, all[at].Agent, h.Agent)
 			}
 			listed := slices.ContainsFunc(h.Tasks, func(t task) bool { return t.ID == k.ID })
