@@ -84,11 +84,11 @@ func (a *app) explainPayload(flags []string) error {
 		return fmt.Errorf("stdin: %w", err)
 	}
 	src := a.source()
-	root, err := os.MkdirTemp("", "stopgate-explain-")
+	root, remove, err := workFolder()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(root) //nolint:errcheck // the temp folder is emptied by others too
+	defer remove()
 	private := state.At(filepath.Join(root, "state"))
 	if err := src.Copy(a.context(), private, e.SessionID); err != nil {
 		return err

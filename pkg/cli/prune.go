@@ -29,7 +29,7 @@ were spent: it may get one more.`,
 				keep = 0
 			case older != "":
 				d, err := state.ParseSpan(older)
-				if err != nil || d < 0 {
+				if err != nil || d <= 0 {
 					return exitCode{exitUsage, fmt.Errorf("--older %q: not a duration like 12h or 30d", older)}
 				}
 				keep = d

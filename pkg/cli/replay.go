@@ -80,11 +80,11 @@ func gateFlags(args []string) error {
 
 // play sends a recording through the gate and prints what happens.
 func (a *app) play(rec *replay.Recording, o replay.Options) error {
-	root, err := os.MkdirTemp("", "stopgate-replay-")
+	root, remove, err := workFolder()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(root) //nolint:errcheck // the temp folder is emptied by others too
+	defer remove()
 	play, err := rec.Start(root)
 	if err != nil {
 		return err

@@ -26,6 +26,8 @@ const (
 	exitDone   = 0
 	exitFailed = 1
 	exitUsage  = 2
+	// exitInterrupted is what a shell reports for a program ended by Ctrl+C.
+	exitInterrupted = 130
 )
 
 // commands is the table of commands, in the order in which help shows them.
@@ -115,7 +117,16 @@ or let through.`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		PersistentPreRun:  func(*cobra.Command, []string) { a.understood = true },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			// A script's empty variable must not mean every session.
+			for _, name := range []string{"session", "settings"} {
+				if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
+					return fmt.Errorf("--%s is empty", name)
+				}
+			}
+			a.understood = true
+			return nil
+		},
 	}
 	args := a.h.Args
 	if args == nil {

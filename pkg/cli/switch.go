@@ -99,7 +99,7 @@ have no switch of their own.`,
 			if _, off := src.Dir.OffUntil("", src.Now); off && id != "" {
 				scr.Line("but it is switched off for all sessions (hookctl on)")
 			}
-			if a.h.Env(state.EnvDisable) == "1" {
+			if state.Disabled(a.h.Env) {
 				scr.Line("but ", state.EnvDisable, "=1 is set here: a client started from here is not guarded")
 			}
 			return nil

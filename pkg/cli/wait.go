@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
+	"stopgate/pkg/state"
 	"stopgate/pkg/transcript"
 	"stopgate/pkg/view"
 	"stopgate/pkg/wait"
@@ -26,11 +28,10 @@ const (
 )
 
 // defaultTimeout stays below the client's limit for a command in the foreground.
-const defaultTimeout = 9 * time.Minute
+const defaultTimeout = "9m"
 
 func (a *app) wait() *cobra.Command {
-	var timeout time.Duration
-	var session string
+	var span, session string
 	var first, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "wait TASK...",
@@ -46,9 +47,12 @@ Exit codes: 0 all (or, with --any, one) ended, 124 the time was over first,
   hookctl wait --any --timeout 5m blxqppgqo bot8qc2lo`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, ids []string) error {
-			if timeout < 0 {
-				return exitCode{exitUsage, errors.New("--timeout is less than 0")}
+			timeout, err := state.ParseSpan(span)
+			if err != nil || timeout < 0 {
+				return exitCode{exitUsage, fmt.Errorf("--timeout %q: not a duration like 30s, 5m or 1h", span)}
 			}
+			slices.Sort(ids)
+			ids = slices.Compact(ids)
 			s, err := a.sessionOf(session, ids)
 			if err != nil {
 				return err
@@ -68,7 +72,7 @@ Exit codes: 0 all (or, with --any, one) ended, 124 the time was over first,
 			return exitCode{exitFailed, errors.New(result.Note)}
 		},
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "how long to wait at the most")
+	cmd.Flags().StringVar(&span, "timeout", defaultTimeout, "wait no longer than this `DURATION`")
 	cmd.Flags().BoolVar(&first, "any", false, "stop waiting when one of them has ended")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&session, "session", "", "look in this session only: its `ID`, or how it begins")
@@ -191,7 +195,7 @@ func (a *app) printOutcomes(s found, r wait.Result, asJSON bool) error {
 	if !asJSON {
 		scr := a.screen()
 		for _, o := range r.Outcomes {
-			scr.Line(sayOutcome(o, s.snap.Launches[o.Task]))
+			scr.Line(sayOutcome(o, s.snap.Launches[o.Task], r.Why == wait.Cancelled))
 		}
 		return nil
 	}
@@ -217,7 +221,7 @@ func (a *app) printOutcomes(s found, r wait.Result, asJSON bool) error {
 	return enc.Encode(map[string]any{"why": r.Why, "outcomes": list})
 }
 
-func sayOutcome(o wait.Outcome, l transcript.Launch) string {
+func sayOutcome(o wait.Outcome, l transcript.Launch, over bool) string {
 	text := view.Clean(o.Task) + " "
 	switch o.How {
 	case wait.Exited:
@@ -227,7 +231,7 @@ func sayOutcome(o wait.Outcome, l transcript.Launch) string {
 	case wait.Ended:
 		text += "ended"
 	default:
-		text += "still runs"
+		text += map[bool]string{false: "still runs", true: "has no known end"}[over]
 	}
 	if o.Done() && !l.At.IsZero() && o.At.After(l.At) {
 		text += " after " + gate.Span(o.At.Sub(l.At))

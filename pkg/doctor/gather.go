@@ -127,7 +127,7 @@ func look(scope, path string, ours settings.Ours) source {
 func (d Doctor) state(ctx context.Context) stateFacts {
 	var f stateFacts
 	env := d.World.Env
-	if env(state.EnvDisable) == "1" {
+	if state.Disabled(env) {
 		f.off = state.EnvDisable + "=1"
 	}
 	f.path = state.Locate(env)

@@ -126,12 +126,13 @@ const maxWaited = 200
 const report = "give your complete final report again as your last message, with the results"
 
 func advice(d Decision) string {
-	has := map[string]bool{}
+	has, pathed := map[string]bool{}, map[string]bool{}
 	running := 0
 	for _, t := range d.Tasks {
 		if t.Ending == nil {
 			running++
 			has[kind(t.Kind)] = true
+			pathed[kind(t.Kind)] = pathed[kind(t.Kind)] || Quotable(t.Output, maxPath)
 		}
 	}
 	if running == 0 {
@@ -158,8 +159,11 @@ func advice(d Decision) string {
 	if has["subagent"] {
 		b.WriteString("- subagent: run timeout 540 sh -c 'until [ \"$(find -L \"$0\" -mmin +1)\" ]; do sleep 5; done' FILE with its output path as FILE, then read its last message at the end of the file.\n")
 	}
-	if has["monitor"] {
+	switch {
+	case pathed["monitor"]:
 		b.WriteString("- monitor: if you need its next event, run timeout 540 sh -c 'n=$(wc -c < \"$0\"); until [ $(wc -c < \"$0\") -gt $n ]; do sleep 1; done' FILE with its output path as FILE; otherwise end it.\n")
+	case has["monitor"]:
+		b.WriteString("- monitor: end it, unless you need its next event; that comes to you while you do other work in the foreground.\n")
 	}
 	b.WriteString("Whatever is not needed: end it with TaskStop.\n")
 	if d.Last {

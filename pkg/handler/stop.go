@@ -153,6 +153,11 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 				f.Own = append(f.Own, r.ownTask(t, l, tx))
 			}
 		}
+		for i, own := range f.Own {
+			if own.Output == "" {
+				f.Own[i].Output = transcript.OutputBeside(r.h.Files, out.Owners, own.ID)
+			}
+		}
 		d := gate.Decide(f, gate.Policy{Blocks: r.p.Blocks})
 		out.Facts, out.Decision = f, d
 		if d.Code == gate.Duplicate {

@@ -34,7 +34,7 @@ var Endless = []string{
 	`(vitest watch|parcel( watch| serve)?)$`,
 	`ptw\b`,
 	// servers
-	`(npm|pnpm|yarn|bun|deno)( run| task)? (dev|start|serve|watch|preview|storybook|start:\S+|dev:\S+|serve:\S+|watch:\S+)( |$)`,
+	`(npm|pnpm|yarn|bun|deno)( run| task)? (dev|start|serve|watch|preview|storybook|serve:\S+|watch:\S+)( |$)`,
 	`(vite|astro|next|nuxt|nuxi|remix|gatsby|svelte-kit|expo|ng|vue-cli-service|react-scripts|webpack|webpack-dev-server|parcel|quasar|ember|wrangler|netlify|vercel|serverless|firebase|storybook|start-storybook|docusaurus|eleventy|gridsome|rspack|farm)( (dev|serve|start|server|develop|preview|emulators:start))( |$)`,
 	`(vite|webpack-dev-server|start-storybook)( -\S+( \S+)?)*$`,
 	`(http-server|live-server|json-server|serve|miniserve|static-web-server|caddy run|nginx -g|httpd -D|apachectl -D|traefik|envoy|haproxy -f|vault server|consul agent|minio server|etcd|zookeeper-server-start\S*|kafka-server-start\S*|memcached|mongod|redis-server|mysqld\S*|postgres -D|elasticsearch|rabbitmq-server|nats-server|mailhog|mailpit|localstack start|prometheus|grafana-server)( |$)`,
@@ -68,7 +68,7 @@ func compileEndless() *regexp.Regexp {
 var prefix = sync.OnceValue(compilePrefix)
 
 func compilePrefix() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(([A-Za-z_]\w*=("[^"]*"|'[^']*'|\S*)|\(|\{|exec|env|nohup|sudo|command|setsid|stdbuf( -\S+)*|nice( -n ?-?\d+)?|time|npx( -\S+)*|pnpx|bunx|pnpm exec|pnpm dlx|yarn dlx|uv run|poetry run|pipenv run|bundle exec|direnv exec \S+)\s*)+`)
+	return regexp.MustCompile(`^\s*(([A-Za-z_]\w*=("[^"]*"|'[^']*'|\S*)|\(|\{|exec|env|nohup|sudo(\s+(-[ugCDhprtT]\s+\S+|-\S+))*|command|setsid|stdbuf( -\S+)*|nice( -n ?-?\d+)?|time|npx( -\S+)*|pnpx|bunx|pnpm exec|pnpm dlx|yarn dlx|uv run|poetry run|pipenv run|bundle exec|direnv exec \S+)\s*)+`)
 }
 
 // Ignored tells whether a command is not to be waited for: it opts out, matches
@@ -88,14 +88,47 @@ func (p Policy) Ignored(command string) bool {
 	if !hinted(command) {
 		return false
 	}
-	for _, stage := range lastCommand(command) {
+	stages := lastCommand(command)
+	for i, stage := range stages {
 		stage = strings.TrimSpace(stage)
 		stage = stage[len(prefix().FindString(stage)):]
+		if inner, ok := quoted(stage); ok && len(command) > len(inner) {
+			return p.Ignored(inner)
+		}
 		if endless().MatchString(stage) {
-			return true
+			return !cutShort(stages[i+1:])
 		}
 	}
 	return false
+}
+
+// cutShort tells whether a later stage of a pipeline ends by itself, and with it
+// what writes to it.
+func cutShort(stages []string) bool {
+	for _, stage := range stages {
+		for _, ender := range []string{"head", "grep -m", "grep -q", "sed -n '/", "sed '/"} {
+			if strings.HasPrefix(strings.TrimSpace(stage), ender) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// quoted is the command that a shell is given with -c.
+func quoted(stage string) (string, bool) {
+	for _, shell := range []string{"sh", "bash", "zsh", "dash"} {
+		rest, found := strings.CutPrefix(stage, shell+" -")
+		if !found {
+			continue
+		}
+		flags, rest, found := strings.Cut(rest, " ")
+		rest = strings.TrimSpace(rest)
+		if found && strings.HasSuffix(flags, "c") && len(rest) > 1 && (rest[0] == '\'' || rest[0] == '"') && rest[len(rest)-1] == rest[0] {
+			return rest[1 : len(rest)-1], true
+		}
+	}
+	return "", false
 }
 
 // hints are words of which every command of the built-in kinds holds one. Most

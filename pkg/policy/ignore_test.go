@@ -10,13 +10,13 @@ func TestCommandsThatAreNotMeantToEndAreIgnored(t *testing.T) {
 		"npm run dev", "cd web && npm run dev", "cd web; PORT=3000 npm start", "pnpm dev --port 4000",
 		"npx vite", "npx vite --host 0.0.0.0", "next dev", "python3 -m http.server 8000",
 		"python manage.py runserver", "uvicorn app:app --reload", "flask --app x run",
-		"tail -f /var/log/syslog", "tail -n 5 -F app.log | grep ERROR", "journalctl -u x -f",
+		"tail -f /var/log/syslog", "tail -n 5 -F app.log | grep ERROR | tee x", "journalctl -u x -f",
 		"kubectl logs -f pod/x", "docker compose logs -f web", "kubectl port-forward svc/x 8080:80",
 		"ssh -N -L 1:localhost:2 host", "ngrok http 80", "docker compose up", "docker-compose up --build web",
 		"watch -n 1 date", "tsc --watch", "npx tsc -w", "cargo watch -x test", "nodemon server.js",
 		"nohup redis-server &", "(npm run dev)", "npm run dev > log 2>&1 &", "npm run dev 2>&1 | tee dev.log",
 		"exec rails server", "hugo server -D", "php -S localhost:8000", "adb logcat", "sleep infinity",
-		"  : stopgate-ignore; make everything", "bash -c 'x'; tail -f y",
+		"  : stopgate-ignore; make everything", "sudo -u www tail -f y", `bash -c "npm run dev"`, "sh -lc 'cd web && npm start'", "bash -c 'x'; tail -f y",
 	} {
 		if !(Policy{}).Ignored(command) {
 			t.Errorf("is waited for: %s", command)
@@ -33,7 +33,8 @@ func TestCommandsThatEndAreWaitedFor(t *testing.T) {
 		"docker compose up --abort-on-container-exit", "kubectl apply -f x.yaml", "jest --watchAll=false",
 		"echo 'npm run dev'", "grep -r 'tail -f' .", "ssh host make", "vitest run", "vitest",
 		"git log --follow x", "terraform apply -auto-approve", "watchman version", "npx playwright test",
-		"echo : stopgate-ignore; make",
+		"echo : stopgate-ignore; make", "tail -f log | grep -m1 READY", "tail -f log | head -5", "npm run dev:build",
+		`bash -c "make"`, "sudo make install", "bash -c",
 	} {
 		if (Policy{}).Ignored(command) {
 			t.Errorf("is ignored: %s", command)

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -124,11 +125,21 @@ func usable(dir string) bool {
 	return writable(sessions)
 }
 
+// Disabled tells whether $STOPGATE_DISABLE switches stopgate off: by anything but
+// nothing, 0, false, no and off.
+func Disabled(env func(string) string) bool {
+	switch strings.ToLower(env(EnvDisable)) {
+	case "", "0", "false", "no", "off":
+		return false
+	}
+	return true
+}
+
 // Off tells whether stopgate is switched off for a session: by the environment,
 // by the file "off", or by the session's own switch. A switch can carry the time
 // at which it ends.
 func Off(env func(string) string, dir Dir, sessionID string, now time.Time) bool {
-	if env(EnvDisable) == "1" {
+	if Disabled(env) {
 		return true
 	}
 	if dir.path == "" {
@@ -140,7 +151,7 @@ func Off(env func(string) string, dir Dir, sessionID string, now time.Time) bool
 func (d Dir) switchedOff(name string, now time.Time) bool {
 	path := filepath.Join(d.path, name)
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return false
 	}
 	if err != nil || !info.Mode().IsRegular() {

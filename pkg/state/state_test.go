@@ -181,7 +181,7 @@ func TestTheOffSwitch(t *testing.T) {
 		{"nothing", nil, nil, session, false},
 		{"the environment", env{EnvDisable: "1"}, nil, session, true},
 		{"the environment says 0", env{EnvDisable: "0"}, nil, session, false},
-		{"the environment says true", env{EnvDisable: "true"}, nil, session, false},
+		{"the environment says true", env{EnvDisable: "true"}, nil, session, true},
 		{"an empty file", nil, map[string]string{"off": ""}, session, true},
 		{"a file with words", nil, map[string]string{"off": "for the demo"}, session, true},
 		{"until later", nil, map[string]string{"off": later + "\n"}, session, true},

@@ -152,3 +152,25 @@ func FuzzAgentPath(f *testing.F) {
 		}
 	})
 }
+
+// A monitor's launch tells no path; its output lies beside the others'.
+func TestAnOutputBesideAnothers(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"m1.output", "b1.output"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known := map[string]Launch{
+		"b1": {Task: "b1", Output: filepath.Join(dir, "b1.output")},
+		"b2": {Task: "b2", Output: filepath.Join(dir, "elsewhere")},
+		"m1": {Task: "m1"},
+	}
+	for task, want := range map[string]string{
+		"m1": filepath.Join(dir, "m1.output"), "m2": "", "../m1": "", "": "",
+	} {
+		if got := OutputBeside(host.Files{}, known, task); got != want {
+			t.Errorf("%q: %q, want %q", task, got, want)
+		}
+	}
+}

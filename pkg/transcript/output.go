@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"path/filepath"
 	"strconv"
 
 	"stopgate/pkg/host"
@@ -48,4 +49,22 @@ func OutputMark(files host.Files, path string) (Mark, int) {
 		}
 	}
 	return NoMark, 0
+}
+
+// OutputBeside is the output file of a task that no record names, where it lies
+// beside that of another task of the session: a monitor's launch tells no path.
+// "" where none is found.
+func OutputBeside(files host.Files, known map[string]Launch, task string) string {
+	if leadingID(task) != task {
+		return ""
+	}
+	for _, l := range known {
+		if filepath.Base(l.Output) != l.Task+outputEnding {
+			continue
+		}
+		if path := filepath.Join(filepath.Dir(l.Output), task+outputEnding); files.Regular(path) {
+			return path
+		}
+	}
+	return ""
 }

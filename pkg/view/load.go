@@ -71,7 +71,7 @@ func (s Source) Load(ctx context.Context, f Filter) (Status, error) {
 	st := Status{Now: s.Now, StateDir: s.Dir.Path()}
 	st.EphemeralEvents, st.EphemeralSessions = s.Dir.EphemeralTotal()
 	st.OffUntil, st.Off = s.Dir.OffUntil("", s.Now)
-	if s.Env(state.EnvDisable) == "1" {
+	if state.Disabled(s.Env) {
 		st.Off, st.OffUntil = true, time.Time{}
 	}
 	paths := s.Dir.Stores()
