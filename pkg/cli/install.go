@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -52,7 +53,7 @@ on the command line stays as it is, also arguments that you added to the entries
 			if err != nil {
 				return err
 			}
-			a.installed(w, rep, o.DryRun)
+			a.installed(w, rep, o)
 			if failed := rep.Failed(); len(failed) > 0 {
 				return fmt.Errorf("%s does not answer as it should; hookctl doctor says more", w.Short(setup.Program(failed[0].Entry)))
 			}
@@ -82,7 +83,8 @@ func (a *app) world() (setup.World, error) {
 }
 
 // installed prints the report of an installation.
-func (a *app) installed(w setup.World, rep setup.InstallReport, dryRun bool) {
+func (a *app) installed(w setup.World, rep setup.InstallReport, o setup.InstallOptions) {
+	dryRun := o.DryRun
 	scr := a.screen()
 	if dryRun {
 		scr.Line("dry run: nothing was changed")
@@ -122,6 +124,7 @@ func (a *app) installed(w setup.World, rep setup.InstallReport, dryRun bool) {
 			a.proof(scr, p)
 		}
 	}
+	a.caveats(scr, w, o.Scope)
 	scr.Line()
 	switch {
 	case dryRun && !rep.Changed():
@@ -142,6 +145,33 @@ func (a *app) installed(w setup.World, rep setup.InstallReport, dryRun bool) {
 		scr.Text("- ", "  ", hookctl+" status: who runs what, once a subagent has started", view.Normal)
 		scr.Text("- ", "  ", hookctl+" doctor: is everything as it should be", view.Normal)
 		scr.Text("- ", "  ", hookctl+" uninstall: take it out again", view.Normal)
+	}
+}
+
+// caveats says what keeps the entries from doing what the person expects.
+func (a *app) caveats(scr view.Screen, w setup.World, scope string) {
+	warn := func(text string) {
+		scr.Line()
+		scr.Text("! ", "  ", text, view.Bad)
+	}
+	for _, sc := range settings.Scopes(a.h.Env("HOME"), w.Cwd, a.h.Env) {
+		files, _ := sc.Files() // doctor says what cannot be read
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				continue
+			}
+			look, err := settings.Look(data)
+			if err == nil && look.DisableAllHooks != nil && *look.DisableAllHooks {
+				warn("no hook will run: disableAllHooks is set in " + w.Short(file))
+			}
+			if err == nil && sc.Name == settings.Managed && look.AllowManagedHooksOnly != nil && *look.AllowManagedHooksOnly {
+				warn("no hook of yours will run: allowManagedHooksOnly is set in " + w.Short(file))
+			}
+		}
+	}
+	if scope == settings.Project {
+		warn("the entries name programs in your home folder: in a repository that others use, --scope local keeps them to yourself")
 	}
 }
 
