@@ -55,6 +55,8 @@ func (f fate) String() string {
 		words = append(words, "agent told")
 	case f.Coordinator:
 		words = append(words, "coordinator told")
+	case f.Held:
+		words = append(words, "agent told by the hold")
 	case f.Woken > 0:
 		words = append(words, "coordinator woken")
 	default:

@@ -18,6 +18,9 @@ import (
 
 // What is true of every session in which stops are held or a courier runs.
 
+// briefHold is the hold of a scenario whose task outlives it.
+const briefHold = 3 * time.Second
+
 // heldFor is how long a stop is seen held before its tasks are let go.
 const heldFor = time.Second
 
@@ -127,6 +130,10 @@ func (w *world) checkHolds() {
 	for _, st := range s.Sessions[0].Stops {
 		if work := time.Duration(st.Duration-st.Held) * time.Millisecond; work > 3*time.Second {
 			w.t.Errorf("the hook worked for %s beside the hold", work)
+		}
+		held := time.Duration(st.Held) * time.Millisecond
+		if st.Code == "hold-over" && (held < briefHold || held > briefHold+time.Duration(float64(time.Second)*slowness())) {
+			w.t.Errorf("a hold of %s took %s", briefHold, held)
 		}
 		if want := w.scenario.code(); st.Verdict == ledger.Block && st.Code != want {
 			w.t.Errorf("a held stop was blocked as %s, not %s", st.Code, want)

@@ -267,7 +267,7 @@ var scenarios = []scenario{
 	},
 	{
 		Name: "endless", About: "a task that never ends", Hosts: talking, Endless: []string{"forever"}, Ignores: true,
-		Modes: with(waiting...), Register: briefly("3s", "8s"), Code: "hold-over",
+		Modes: with(waiting...), Register: briefly(briefHold.String(), "8s"), Code: "hold-over",
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead:     steps(lead, blocks{agent("leaver", true)}),
