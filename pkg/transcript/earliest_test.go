@@ -1,0 +1,24 @@
+package transcript
+
+import (
+	"testing"
+	"time"
+)
+
+// Among launches of one task that are told equally well, the earliest is the real
+// one: a later one was printed by somebody who looked at it.
+func TestTheEarliestOfEquals(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, evidence := range []Evidence{PostToolUse, ToolUseResult, Meta, TextAsked, Text} {
+		early := Launch{Task: "b1", Owner: "a1", Evidence: evidence, At: noon}
+		late := Launch{Task: "b1", Owner: "a2", Evidence: evidence, At: noon.Add(time.Second)}
+		if !early.Beats(late) || late.Beats(early) || Join(early, late).Owner != "a1" || Join(late, early).Owner != "a1" {
+			t.Errorf("%s: the later one wins", evidence)
+		}
+		late.At = time.Time{}
+		if late.Beats(early) || Join(early, late).Owner != "a1" {
+			t.Errorf("%s: one without a time replaces one that is known", evidence)
+		}
+	}
+}
