@@ -165,6 +165,13 @@ type happening struct {
 	decision, why string
 }
 
+// running tells whether the hook has a process.
+func (h happening) running() bool {
+	pid, _, _ := strings.Cut(h.Run, "-")
+	_, err := os.Stat("/proc/" + pid)
+	return err == nil
+}
+
 // Blocked tells whether the hook blocked this stop, and with which reason.
 func (h happening) Blocked() (string, bool) { return h.why, h.decision == "block" }
 

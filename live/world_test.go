@@ -231,6 +231,9 @@ func (w *world) quiet(d time.Duration) {
 				if h.Entry == courierName || slices.ContainsFunc(held, func(o happening) bool { return o.Run == h.Run }) {
 					continue // waits on purpose
 				}
+				if !h.running() {
+					continue // the client ended it: a prompt does that to a suggestion's
+				}
 				return false
 			}
 			if h.Ended.At.After(latest) {

@@ -92,7 +92,7 @@ func Fetch(ctx context.Context, version string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("client %s: %w", version, err)
 	}
-	defer os.RemoveAll(tmp)
+	defer os.RemoveAll(tmp) //nolint:errcheck // a temp folder
 	out, err := npm(ctx, tmp, "pack", "--silent", pkg(Platform())+"@"+version)
 	if err != nil {
 		return "", fmt.Errorf("client %s: %w", version, err)
@@ -134,7 +134,7 @@ func unpack(tgz, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // only read
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(tgz), err)
@@ -144,7 +144,7 @@ func unpack(tgz, dir string) error {
 	}
 	for tr := tar.NewReader(z); ; {
 		h, err := tr.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s holds no %s", filepath.Base(tgz), program())
 		}
 		if err != nil {
@@ -158,7 +158,7 @@ func unpack(tgz, dir string) error {
 			return err
 		}
 		if _, err := io.Copy(out, tr); err != nil {
-			out.Close()
+			_ = out.Close()
 			return err
 		}
 		return out.Close()

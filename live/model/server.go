@@ -77,7 +77,7 @@ func Start(scripts map[string]Script, dump string) (*Server, error) {
 	mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"input_tokens":100}`)
+		_, _ = fmt.Fprint(w, `{"input_tokens":100}`)
 	})
 	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.http.Serve(ln) }()
@@ -348,7 +348,7 @@ func stream(w http.ResponseWriter, n int, answer []Block) {
 	send := func(name string, v map[string]any) {
 		v["type"] = name
 		data, _ := json.Marshal(v)
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, data)
+		_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, data)
 	}
 	send("message_start", map[string]any{"message": message(n)})
 	for i, b := range answer {
