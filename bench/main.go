@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command bench measures the hook as a whole process, against an empty Go
 // program and against grep, and prints medians and ratios of one run. Run it from
 // the module's folder:

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
-		defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+		defer os.RemoveAll(dir)
 		// Another user runs the program in some tests.
 		if err := os.Chmod(dir, 0o755); err != nil {
 			panic(err)
@@ -386,7 +386,7 @@ func TestStdinIsNeverClosed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer to.Close() //nolint:errcheck // a test
+			defer to.Close()
 			cmd.Stdin = r
 			if _, err := to.WriteString(c.text(w)); err != nil {
 				t.Fatal(err)

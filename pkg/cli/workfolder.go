@@ -20,7 +20,7 @@ func workFolder() (path string, remove func(), err error) {
 	go func() {
 		if _, interrupted := <-signals; interrupted {
 			_ = os.RemoveAll(path)
-			os.Exit(exitInterrupted)
+			os.Exit(exitInterrupted) //nolint:forbidigo // a signal ends the process, as it does without this
 		}
 	}()
 	return path, func() {

@@ -110,7 +110,7 @@ func TestAPipeThatIsNeverClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, w := make()
-			defer w.Close() //nolint:errcheck // a test
+			defer w.Close()
 			go func() { _, _ = w.Write([]byte(example)) }()
 			if got, err := Read(r, patient); err != nil || string(got) != example {
 				t.Errorf("got %q, %v", got, err)
@@ -126,7 +126,7 @@ func TestIdle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, w := make()
-			defer w.Close() //nolint:errcheck // a test
+			defer w.Close()
 			go func() { _, _ = w.Write([]byte(`{"a":`)) }()
 			began := time.Now()
 			if got, err := Read(r, 60*time.Millisecond); !errors.Is(err, ErrIdle) {
@@ -157,7 +157,7 @@ func TestFilesForStdin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer null.Close() //nolint:errcheck // a test
+	defer null.Close()
 	if got, err := Read(null, patient); err != nil || len(got) != 0 {
 		t.Errorf("the null device gave %q, %v", got, err)
 	}
@@ -182,7 +182,7 @@ func TestFilesForStdin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer folder.Close() //nolint:errcheck // a test
+	defer folder.Close()
 	if got, err := Read(folder, 50*time.Millisecond); err == nil {
 		t.Errorf("a folder gave %q", got)
 	}

@@ -46,7 +46,7 @@ func TestACourier(t *testing.T) {
 		{"is silent when the client says that it was delivered", func(s *session) {
 			s.taskExits(9 * time.Second)
 			s.after(10*time.Second, func() {
-				s.appendTo(s.main(), strings.Replace(strings.Replace(s.ended("b1", "completed", "x"), `"enqueue"`, `"remove","reason":"delivered_to_agent"`, 1), "\n", "", -1))
+				s.appendTo(s.main(), strings.ReplaceAll(strings.Replace(s.ended("b1", "completed", "x"), `"enqueue"`, `"remove","reason":"delivered_to_agent"`, 1), "\n", ""))
 			})
 		}, nil, false},
 		{"is silent when the agent went on", func(s *session) {

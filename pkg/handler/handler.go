@@ -101,7 +101,7 @@ func failed(h host.Host, what string, err error) Outcome {
 	logged := make(chan struct{})
 	go func() {
 		defer close(logged)
-		defer func() { _ = recover() }() //nolint:errcheck // what went wrong is told already
+		defer func() { _ = recover() }() // what went wrong is told already
 		fail(h, what, err)
 	}()
 	select {

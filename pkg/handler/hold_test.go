@@ -146,7 +146,7 @@ func (s *session) appendTo(path, line string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // a test
+	defer f.Close()
 	if _, err := f.WriteString(line + "\n"); err != nil {
 		s.t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // record keeps what an event other than SubagentStop tells. It is always silent.
 func (r *run) record() Outcome {
 	out := Outcome{Event: r.e}
-	var change func(*ledger.Tx) error
+	var change func(*ledger.Tx)
 	switch r.e.Name {
 	case event.SubagentStart:
 		change = r.agentStarted
@@ -28,17 +28,16 @@ func (r *run) record() Outcome {
 		if r.e.AgentID != "" {
 			launch.Owner = r.e.AgentID
 		}
-		change = func(tx *ledger.Tx) error {
+		change = func(tx *ledger.Tx) {
 			if r.e.AgentID != "" {
 				tx.PutAgent(tx.Touch(r.e.AgentID, r.e.AgentType, ""))
 			}
 			tx.Merge(ledger.Learned{Launches: []transcript.Launch{launch}})
-			return nil
 		}
 	case event.TeammateIdle:
 		change = r.teammateIdle
 	case event.Stop:
-		change = func(tx *ledger.Tx) error {
+		change = func(tx *ledger.Tx) {
 			switch {
 			case r.e.AgentID != "":
 				tx.PutAgent(tx.Touch(r.e.AgentID, r.e.AgentType, ""))
@@ -46,18 +45,15 @@ func (r *run) record() Outcome {
 				// A teammate in a pane of its own is a session that runs as it.
 				tx.Session.AgentType = r.e.AgentType
 			}
-			return nil
 		}
 	case event.SessionStart:
-		change = func(tx *ledger.Tx) error {
+		change = func(tx *ledger.Tx) {
 			tx.Session.AgentType = r.e.AgentType
 			tx.Session.Ended = time.Time{} // a session that is resumed lives again
-			return nil
 		}
 	case event.SessionEnd:
-		change = func(tx *ledger.Tx) error {
+		change = func(tx *ledger.Tx) {
 			tx.Session.Ended = r.began
-			return nil
 		}
 	default:
 		return out
@@ -77,9 +73,7 @@ func (r *run) record() Outcome {
 	fresh := false
 	out.Err = ledger.Update(ctx, r.dir, r.e.SessionID, r.began, func(tx *ledger.Tx) error {
 		fresh = tx.Session.LastEventAt.IsZero()
-		if err := change(tx); err != nil {
-			return err
-		}
+		change(tx)
 		r.touchSession(tx)
 		return nil
 	})
@@ -92,17 +86,16 @@ func (r *run) record() Outcome {
 }
 
 // agentStarted records a start: the first one, or a wake or resume.
-func (r *run) agentStarted(tx *ledger.Tx) error {
+func (r *run) agentStarted(tx *ledger.Tx) {
 	agent := tx.Touch(r.e.AgentID, r.e.AgentType, r.e.AgentTranscript)
 	agent.Started = r.began
 	tx.PutAgent(agent)
-	return nil
 }
 
 // teammateIdle records that a teammate went idle. Clients before 2.1.300 name no
 // agent id, and fire it for a teammate's child too, so the name alone says only
 // that somebody of that name may be idle.
-func (r *run) teammateIdle(tx *ledger.Tx) error {
+func (r *run) teammateIdle(tx *ledger.Tx) {
 	id := r.e.AgentID
 	if id == "" {
 		id = tx.AgentNamed(r.e.TeammateName, r.e.TeamName)
@@ -115,7 +108,6 @@ func (r *run) teammateIdle(tx *ledger.Tx) error {
 		}
 		tx.PutAgent(agent)
 	}
-	return nil
 }
 
 // sweep removes what nobody used for long.

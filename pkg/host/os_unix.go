@@ -15,7 +15,7 @@ func openNonblocking(path string) (*os.File, error) {
 
 func inode(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Ino)
+		return uint64(st.Ino) //nolint:unconvert // not everywhere 64 bits
 	}
 	return 0
 }

@@ -9,16 +9,16 @@ import (
 // Diff is the unified diff between two states of a file, with three lines of
 // context and name in its header; "" when they are equal. nil is no file. Line
 // ends are shown as they are.
-func Diff(old, new []byte, name string) string {
+func Diff(old, now []byte, name string) string {
 	d := difflib.UnifiedDiff{
 		A: lines(old), FromFile: name,
-		B: lines(new), ToFile: name,
+		B: lines(now), ToFile: name,
 		Context: 3,
 	}
 	if old == nil {
 		d.FromFile = "/dev/null"
 	}
-	if new == nil {
+	if now == nil {
 		d.ToFile = "/dev/null"
 	}
 	text, _ := difflib.GetUnifiedDiffString(d) // a strings.Builder does not fail

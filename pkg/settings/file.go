@@ -298,7 +298,7 @@ func resolve(path string) (string, error) {
 		at = filepath.Join(realDir(filepath.Dir(at)), filepath.Base(at))
 		info, err := os.Lstat(at)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			return at, nil // errors come back when it is read
+			return at, nil //nolint:nilerr // errors come back when it is read
 		}
 		to, err := os.Readlink(at)
 		if err != nil {
@@ -341,7 +341,7 @@ func read(target string) ([]byte, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // only read
 	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	if err != nil {
 		return nil, nil, err

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -100,19 +101,19 @@ func sum(src []byte) string {
 }
 
 // parse checks body, which has no byte order mark, and scans it.
-func parse(body []byte, hadBOM bool) (*node, error) {
+func parse(body []byte) (*node, error) {
 	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {
 		return nil, &SyntaxError{1, 1, errUTF16}
 	}
-	var any json.RawMessage
-	if err := json.Unmarshal(body, &any); err != nil {
-		return nil, locate(body, hadBOM, err)
+	var value json.RawMessage
+	if err := json.Unmarshal(body, &value); err != nil {
+		return nil, locate(body, err)
 	}
 	return mustParse(body), nil
 }
 
 // locate turns the offset of an encoding/json error into line and column.
-func locate(body []byte, hadBOM bool, err error) error {
+func locate(body []byte, err error) error {
 	at := len(body)
 	var se *json.SyntaxError
 	// The offset counts the offending byte, unless the text ended too early.
@@ -120,7 +121,7 @@ func locate(body []byte, hadBOM bool, err error) error {
 		at = int(se.Offset) - 1
 	}
 	line, start := 1, 0
-	for i := 0; i < at; i++ {
+	for i := range at {
 		if body[i] == '\n' || (body[i] == '\r' && (i+1 >= len(body) || body[i+1] != '\n')) {
 			line, start = line+1, i+1
 		}
@@ -194,7 +195,7 @@ func (s *scanner) value() *node {
 		if c == '-' || (c >= '0' && c <= '9') {
 			n.kind = '0'
 		}
-		for s.at < len(s.body) && !isSpace(s.body[s.at]) && !bytes.ContainsRune([]byte(",]}"), rune(s.body[s.at])) {
+		for s.at < len(s.body) && !isSpace(s.body[s.at]) && strings.IndexByte(",]}", s.body[s.at]) < 0 {
 			s.at++
 		}
 	}

@@ -142,7 +142,7 @@ func Merge(src []byte, want []Entry, ours Ours, prev *Record) ([]byte, Record, e
 		}
 		body = []byte("{}\n")
 	}
-	root, err := parse(body, len(bom) > 0)
+	root, err := parse(body)
 	if err != nil {
 		return nil, Record{}, err
 	}
@@ -186,7 +186,7 @@ func Remove(src []byte, ours Ours, prev *Record) ([]byte, error) {
 	if isBlank(body) {
 		return src, nil
 	}
-	if _, err := parse(body, len(bom) > 0); err != nil {
+	if _, err := parse(body); err != nil {
 		return nil, err
 	}
 	orig := originalOf(prev)
@@ -214,11 +214,11 @@ type Found struct {
 // file; all of them if ours is nil. Hooks of other types, and whatever is not
 // of the shape of a hook, are passed over. The error is a [*SyntaxError].
 func Find(src []byte, ours Ours) ([]Found, error) {
-	bom, body := splitBOM(src)
+	_, body := splitBOM(src)
 	if isBlank(body) {
 		return nil, nil
 	}
-	root, err := parse(body, len(bom) > 0)
+	root, err := parse(body)
 	if err != nil {
 		return nil, err
 	}
@@ -248,11 +248,11 @@ type View struct {
 // [*SyntaxError].
 func Look(src []byte) (View, error) {
 	var v View
-	bom, body := splitBOM(src)
+	_, body := splitBOM(src)
 	if isBlank(body) {
 		return v, nil
 	}
-	root, err := parse(body, len(bom) > 0)
+	root, err := parse(body)
 	if err != nil {
 		return v, err
 	}
@@ -356,11 +356,11 @@ func originalOf(prev *Record) *original {
 	if prev == nil {
 		return nil
 	}
-	bom, body := splitBOM(prev.Original)
+	_, body := splitBOM(prev.Original)
 	if isBlank(body) {
 		return &original{}
 	}
-	root, err := parse(body, len(bom) > 0)
+	root, err := parse(body)
 	if err != nil {
 		return nil
 	}

@@ -64,7 +64,8 @@ func (w World) Programs() (Programs, error) {
 	p := Programs{Built: true, temp: temp}
 	p.Hook = filepath.Join(temp, executable(hookName))
 	p.Hookctl = filepath.Join(temp, executable(hookctlName))
-	cmd := exec.Command(tool, "build", "-trimpath", "-ldflags", "-s -w", "-o", temp+string(filepath.Separator), "./cmd/hook", "./cmd/hookctl")
+	cmd := exec.Command(tool, //nolint:noctx // it takes as long as it takes
+		"build", "-trimpath", "-ldflags", "-s -w", "-o", temp+string(filepath.Separator), "./cmd/hook", "./cmd/hookctl")
 	cmd.Dir = module
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -1,6 +1,7 @@
 package team
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -36,7 +37,7 @@ func StartOf(pid int) string {
 		return ""
 	}
 	// The second field, the name, is in parentheses and may hold blanks.
-	rest := string(data[strings.LastIndexByte(string(data), ')')+1:])
+	rest := string(data[bytes.LastIndexByte(data, ')')+1:])
 	const third, start = 3, 22
 	if fields := strings.Fields(rest); len(fields) > start-third {
 		return fields[start-third]

@@ -152,7 +152,7 @@ func readRegular(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // only read
 	if info, err = f.Stat(); err != nil {
 		return nil, err
 	}

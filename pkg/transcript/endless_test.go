@@ -20,7 +20,7 @@ func TestALineWithoutEndIsPassedOverOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer file.Close() //nolint:errcheck // the write tells
+		defer file.Close()
 		if _, err := file.WriteString(text); err != nil {
 			t.Fatal(err)
 		}

@@ -222,7 +222,7 @@ func keep(v gjson.Result) string { return strings.Clone(str(v)) }
 
 // leadingID is the run of id characters at the start of s.
 func leadingID(s string) string {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		c := s[i]
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
 		if !letter && (c < '0' || c > '9') && c != '_' && c != '-' {

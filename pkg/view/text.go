@@ -11,7 +11,9 @@ import (
 
 // Terminals show characters of ambiguous width, the ellipsis among them, in one
 // column unless they are told otherwise, in every language.
-func init() { text.OverrideRuneWidthEastAsianWidth(false) }
+func init() { //nolint:gochecknoinits // a setting of that package, before anything is shown
+	text.OverrideRuneWidthEastAsianWidth(false)
+}
 
 // maxText bounds a printed text of somebody else, in characters.
 const maxText = 400
@@ -57,7 +59,7 @@ func plain(s string) bool {
 	if len(s) > maxText {
 		return false
 	}
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false
 		}
