@@ -4,10 +4,15 @@
 // the tests are built. Run it in the module's folder:
 //
 //	go run ./hostile/mutants
+//
+// killers.txt names the test that kills each mutant; that one is asked first, and
+// the others of the mutant's packages only where it no longer does. -record
+// writes the file anew.
 package main
 
 import (
 	"bytes"
+	_ "embed" // the killers
 	"encoding/json"
 	"errors"
 	"flag"
@@ -29,18 +34,35 @@ type mutant struct {
 	packages string // separated by spaces, the likeliest first
 }
 
+//go:embed killers.txt
+var killersFile string
+
+// killers are lines of a mutant's name, a tab, a package, a space, a test.
+const killersPath = "hostile/mutants/killers.txt"
+
+func readKillers() map[string]string {
+	out := map[string]string{}
+	for _, l := range strings.Split(killersFile, "\n") {
+		if name, killer, found := strings.Cut(l, "\t"); found {
+			out[name] = killer
+		}
+	}
+	return out
+}
+
 func main() {
+	record := flag.Bool("record", false, "write down which test killed each mutant")
 	only := flag.String("run", "", "only the mutants whose name matches")
 	every := flag.Int("every", 1, "only every so many of them, for a quick look")
 	check := flag.Bool("check", false, "only see whether each mutant applies and compiles")
 	flag.Parse()
-	if err := run(*only, *every, *check); err != nil {
+	if err := run(*only, *every, *check, *record); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, every int, check bool) error {
+func run(only string, every int, check, record bool) error {
 	match, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -50,6 +72,7 @@ func run(only string, every int, check bool) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	killers := readKillers()
 	var survived []string
 	var unusable error
 	tried := 0
@@ -72,14 +95,19 @@ func run(only string, every int, check bool) error {
 		if check {
 			continue
 		}
-		killer := m.killer(overlay)
+		killer := m.killer(overlay, killers[m.name])
+		killers[m.name] = killer
 		if killer == "" {
 			survived = append(survived, m.name)
+			delete(killers, m.name)
 			killer = "SURVIVED"
 		}
 		fmt.Printf("%-64s %-70s %5.1fs\n", m.name, killer, time.Since(began).Seconds())
 	}
 	fmt.Printf("%d mutants, %d survived\n", tried, len(survived))
+	if record {
+		unusable = errors.Join(unusable, writeKillers(killers))
+	}
 	if unusable != nil {
 		return unusable
 	}
@@ -114,28 +142,53 @@ func (m mutant) overlay(dir string) (string, error) {
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// killer is the test that fails with the mutant, or "".
-func (m mutant) killer(overlay string) string {
+func writeKillers(killers map[string]string) error {
+	var b strings.Builder
+	for _, m := range mutants {
+		if k := killers[m.name]; k != "" {
+			fmt.Fprintf(&b, "%s\t%s\n", m.name, k)
+		}
+	}
+	return os.WriteFile(killersPath, []byte(b.String()), 0o644)
+}
+
+// killer is the test that fails with the mutant, or "": the known one, or another
+// of its packages.
+func (m mutant) killer(overlay, known string) string {
+	if p, test, found := strings.Cut(known, " "); found && !strings.HasPrefix(test, "(") {
+		top, _, _ := strings.Cut(test, "/")
+		if killer := killedBy(overlay, p, "-run=^"+top+"$"); killer != "" {
+			return killer
+		}
+	}
 	for _, p := range strings.Fields(m.packages) {
-		text, err := goTool("test", "-overlay", overlay, "-count=1", "-failfast", "-timeout=90s", p)
-		if err == nil {
-			continue
+		if killer := killedBy(overlay, p, "-failfast"); killer != "" {
+			return killer
 		}
-		name := ""
-		for _, f := range failed.FindAllStringSubmatch(text, -1) {
-			if len(f[1]) > len(name) && strings.HasPrefix(f[1], name) {
-				name = f[1] // the subtest says more
-			}
-		}
-		switch {
-		case name == "" && strings.Contains(text, "test timed out"):
-			name = "(time is over)"
-		case name == "":
-			name = "(crash)"
-		}
-		return strings.TrimPrefix(p, "./pkg/") + " " + name
 	}
 	return ""
+}
+
+// killedBy runs tests of a package and gives the package and the one that failed,
+// or "".
+func killedBy(overlay, p, which string) string {
+	text, err := goTool("test", "-overlay", overlay, "-count=1", "-timeout=90s", which, p)
+	if err == nil {
+		return ""
+	}
+	name := ""
+	for _, f := range failed.FindAllStringSubmatch(text, -1) {
+		if len(f[1]) > len(name) && strings.HasPrefix(f[1], name) {
+			name = f[1] // the subtest says more
+		}
+	}
+	switch {
+	case name == "" && strings.Contains(text, "test timed out"):
+		name = "(time is over)"
+	case name == "":
+		name = "(crash)"
+	}
+	return p + " " + name
 }
 
 func goTool(args ...string) (string, error) {

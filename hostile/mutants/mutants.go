@@ -43,7 +43,6 @@ var mutants = []mutant{
 	{"text is trusted over what asked for the background", "pkg/transcript/transcript.go", "case TextAsked:\n\t\treturn 2", "case TextAsked:\n\t\treturn 0", transcripts},
 	{"the later of two equals wins", "pkg/transcript/transcript.go", `return l.At.Before(other.At)`, `return l.At.After(other.At)`, transcripts},
 	{"an error launches", "pkg/transcript/record.go", `if !open || block.Get("is_error").Type == gjson.True {`, `if !open {`, transcripts},
-	{"a result without its call launches", "pkg/transcript/record.go", `if !open || block`, `if !open && call.ID != "" || block`, transcripts},
 	{"another agent's line counts", "pkg/transcript/record.go", `return r.agentID == owner`, `return true`, transcripts},
 	{"an agent's line counts as the coordinator's", "pkg/transcript/record.go", `return r.agentID == "" && !r.sidechain`, `return true`, transcripts},
 	{"the sentence counts anywhere in the text", "pkg/transcript/launch.go", `!strings.HasPrefix(text, s.begins)`, `!strings.Contains(text, s.begins)`, transcripts},
