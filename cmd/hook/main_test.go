@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -442,6 +443,9 @@ func TestFaultsThatCannotBeCaught(t *testing.T) {
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			continue // whoever runs the tests ignores it, and a child inherits that
+		}
 		w := newWorld(t)
 		cmd := w.cmd()
 		r, to, err := os.Pipe()
