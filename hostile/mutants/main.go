@@ -84,7 +84,7 @@ func run(only string, every int, check, record bool) error {
 		began := time.Now()
 		overlay, err := m.overlay(dir)
 		if err == nil {
-			if text, buildErr := goTool("build", "-o", os.DevNull, "-overlay", overlay, "./"+filepath.Dir(m.file)); buildErr != nil {
+			if text, buildErr := goTool(overlay, "build", "-o", os.DevNull, "./"+filepath.Dir(m.file)); buildErr != nil {
 				err = fmt.Errorf("%s: does not compile: %s", m.name, text)
 			}
 		}
@@ -140,7 +140,12 @@ func (m mutant) overlay(dir string) (string, error) {
 		os.WriteFile(overlay, data, 0o600))
 }
 
-var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
+// How a test that fails, one that never ends and one that crashes are named.
+var (
+	failed  = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
+	hung    = regexp.MustCompile(`running tests:\s+(\S+)`)
+	crashed = regexp.MustCompile(`\.(Test\w+)`)
+)
 
 func writeKillers(killers map[string]string) error {
 	var b strings.Builder
@@ -155,7 +160,7 @@ func writeKillers(killers map[string]string) error {
 // killer is the test that fails with the mutant, or "": the known one, or another
 // of its packages.
 func (m mutant) killer(overlay, known string) string {
-	if p, test, found := strings.Cut(known, " "); found && !strings.HasPrefix(test, "(") {
+	if p, test, found := strings.Cut(known, " "); found {
 		top, _, _ := strings.Cut(test, "/")
 		if killer := killedBy(overlay, p, "-run=^"+top+"$"); killer != "" {
 			return killer
@@ -172,7 +177,7 @@ func (m mutant) killer(overlay, known string) string {
 // killedBy runs tests of a package and gives the package and the one that failed,
 // or "".
 func killedBy(overlay, p, which string) string {
-	text, err := goTool("test", "-overlay", overlay, "-count=1", "-timeout=90s", which, p)
+	text, err := goTool(overlay, "test", "-count=1", "-timeout=60s", which, p)
 	if err == nil {
 		return ""
 	}
@@ -182,16 +187,19 @@ func killedBy(overlay, p, which string) string {
 			name = f[1] // the subtest says more
 		}
 	}
-	switch {
-	case name == "" && strings.Contains(text, "test timed out"):
-		name = "(time is over)"
-	case name == "":
-		name = "(crash)"
+	for _, r := range []*regexp.Regexp{hung, crashed} {
+		if m := r.FindStringSubmatch(text); name == "" && m != nil {
+			name = m[1]
+		}
 	}
 	return p + " " + name
 }
 
-func goTool(args ...string) (string, error) {
-	out, err := exec.Command("go", args...).CombinedOutput()
+// goTool runs the go command with the overlay, and so do the tests that build
+// programs of their own.
+func goTool(overlay string, args ...string) (string, error) {
+	c := exec.Command("go", args...)
+	c.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
+	out, err := c.CombinedOutput()
 	return string(out), err
 }

@@ -98,8 +98,6 @@ var mutants = []mutant{
 	{"a courier ignores deliveries", "pkg/handler/courier.go", ` && !heard[t.ID] {`, ` {`, handlers},
 	{"a courier tells of killed tasks", "pkg/handler/courier.go", `t.Ending != nil && !t.Ending.Killed &&`, `t.Ending != nil &&`, handlers},
 	{"a courier does not see that the agent went on", "pkg/handler/courier.go", ` || r.actedSince(live, spot) {`, ` || spot < -1 {`, handlers},
-	{"a courier takes ephemeral events for agents", "pkg/handler/courier.go", ` || r.traceless() {`, ` {`, handlers},
-	{"a courier does not see the switch", "pkg/handler/courier.go", "r.e.Name == event.SubagentStop &&\n\t\t!state.Off(r.h.Env, r.dir, r.e.SessionID, r.began)", "r.e.Name == event.SubagentStop && !state.Off(r.h.Env, state.Dir{}, \"\", r.began)", handlers},
 	{"a courier tells of somebody else's task", "pkg/handler/courier.go", `if owned && l.Owner == r.e.AgentID &&`, `if owned &&`, handlers},
 
 	// transcripts
@@ -132,11 +130,11 @@ var mutants = []mutant{
 	{"work has no limit", "pkg/handler/handler.go", "WorkLimit = 3 * time.Second", "WorkLimit = 3 * time.Hour", "./pkg/handler ./cmd/hook"},
 	{"a panic is not caught", "pkg/handler/handler.go", "\t\t\tif v := recover(); v != nil {\n\t\t\t\tres = ", "\t\t\tif v := any(nil); v != nil {\n\t\t\t\tres = ", "./pkg/handler ./cmd/hook"},
 	{"a crash exits with 2", "cmd/hook/main.go", "\tdebug.SetTraceback(\"crash\")\n", "\t_ = debug.SetTraceback\n", "./cmd/hook"},
-	{"a store that others can read", "pkg/ledger/store.go", `return bolt.Open(path, 0o600, `, `return bolt.Open(path, 0o644, `, ledgers},
+	{"a store that others can read", "pkg/ledger/store.go", `os.WriteFile(beside, template, 0o600)`, `os.WriteFile(beside, template, 0o644)`, ledgers},
 	{"another's folder is taken", "pkg/state/os_unix.go", `case info.Mode().Perm() != 0o700:`, `case false:`, states},
 	{"two sessions share a name", "pkg/state/state.go", `return "x-" + hex.EncodeToString(sum[:16])`, `return "x-" + hex.EncodeToString(sum[:1])`, states},
 	{"a session's id is a path", "pkg/state/state.go", `i > 0 && (c == '-' || c == '_')`, `i > 0 && (c == '-' || c == '_' || c == '/' || c == '.')`, states},
-	{"what is used is swept", "pkg/state/sweep.go", `if usedSince(paths, now, keep) {`, `if false {`, states},
+	{"what is used is swept", "pkg/state/sweep.go", `if err != nil || now.Sub(info.ModTime()) < keep {`, `if err != nil || now.Sub(info.ModTime()) < -keep {`, states},
 	{"control characters are quoted", "pkg/gate/reason.go", `r != ' ' && !unicode.IsGraphic(r) ||`, ``, gates},
 	{"quotes are quoted", "pkg/gate/reason.go", `strings.ContainsRune("\"'` + "`" + `$\u2018\u2019\u201c\u201d", r) ||`, ``, gates},
 	{"an id that is prose is quoted", "pkg/gate/reason.go", ` && !strings.Contains(t.ID, " ") {`, ` {`, gates},
