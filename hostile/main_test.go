@@ -21,7 +21,7 @@ var (
 	events    = flag.Int("events", 20_000, "events of the soak")
 	processes = flag.Int("processes", 2000, "real processes among the soak's events")
 	stride    = flag.Int("stride", 5, "every how many system calls a hold is killed; 1 for all of them")
-	combos    = flag.Int("combos", 300, "generated set-ups")
+	combos    = flag.Int("combos", 400, "generated set-ups")
 	// slack is added to the three seconds of own work: starting a process and a
 	// shell, and a machine on which other work runs too.
 	slack = flag.Duration("slack", 3*time.Second, "what a loaded machine may add to the limit")
