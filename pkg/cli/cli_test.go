@@ -134,6 +134,20 @@ func (ticking) Now() time.Time { return time.Date(2026, 3, 1, 13, 0, 0, 0, time.
 
 func (c ticking) Sleep(context.Context, time.Duration) bool { return c.tick() }
 
+// Under the race detector: nothing of the process is changed while it runs.
+func TestTwoCommandLinesAtOnceShareNothing(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"status"}, {"demo"}, {"wait", "b1"}, {"completion", "bash"}, {"nonsense"}, {"version"}, {"doctor"}} {
+		for range 2 {
+			t.Run(args[0], func(t *testing.T) {
+				t.Parallel()
+				if code, _, stderr := run(t, map[string]string{}, &steady{}, args...); code == exitDone && stderr != "" {
+					t.Errorf("stderr %q", stderr)
+				}
+			})
+		}
+	}
+}
+
 func TestVersionText(t *testing.T) {
 	built := &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{
 		{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.time", Value: "2026-03-01T12:00:00Z"}, {Key: "vcs.modified", Value: "true"},

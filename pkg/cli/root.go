@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -49,6 +50,10 @@ var commands = []func(*app) *cobra.Command{
 	(*app).completion,
 	(*app).version,
 }
+
+// keepOrder lets help keep the order of the table. The library has one switch
+// for the whole process, so it is set once and never beside a running command.
+var keepOrder = sync.OnceFunc(func() { cobra.EnableCommandSorting = false })
 
 // app is what the commands share.
 type app struct {
@@ -104,7 +109,7 @@ func (a *app) say(format string, args ...any) {
 }
 
 func (a *app) root() *cobra.Command {
-	cobra.EnableCommandSorting = false // help keeps the order of the table
+	keepOrder()
 	root := &cobra.Command{
 		Use:   "hookctl",
 		Short: "see what stopgate does to a session, and why",
