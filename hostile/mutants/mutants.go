@@ -34,7 +34,7 @@ var mutants = []mutant{
 	{"somebody else's task is own", "pkg/handler/stop.go", `case l.Owner == r.e.AgentID && r.e.AgentID != "":`, `case r.e.AgentID != "":`, handlers},
 	{"a persistent monitor is waited for", "pkg/gate/gate.go", `if !t.Persistent && !t.Excused {`, `if !t.Excused {`, gates},
 	{"an excused task is waited for", "pkg/gate/gate.go", `if !t.Persistent && !t.Excused {`, `if !t.Persistent {`, gates},
-	{"a released task is waited for", "pkg/handler/stop.go", `l.Ignored || tx.Released(t.ID)`, `l.Ignored`, handlers},
+	{"a released task is waited for", "pkg/handler/stop.go", `l.Ignored || released`, `l.Ignored`, handlers},
 	{"a command to be ignored is not", "pkg/handler/stop.go", `!l.Ignored && r.p.Ignored(t.Command)`, `false`, handlers},
 	{"run_in_background is ignored", "pkg/transcript/launch.go", `asked := call.Asked ||`, `asked := true ||`, transcripts},
 	{"the version rule is dropped", "pkg/transcript/launch.go", `if s.needsAsking && !asked && !olderThan(version, askingSince) {`, `if false {`, transcripts},
@@ -50,11 +50,13 @@ var mutants = []mutant{
 	{"the others' transcripts are not read", "pkg/attribute/attribute.go", "\t\ts.others(ctx, e, own.Path)\n", "", attributes},
 	{"a transcript that lags is not waited for", "pkg/attribute/attribute.go", `for s.waitable() && clock`, `for false && clock`, attributes},
 	{"it is waited for too long", "pkg/attribute/attribute.go", `clock.Now().Sub(start) < Settle`, `clock.Now().Sub(start) < 10*Settle`, attributes},
+	{"a reading that was cut short is not said", "pkg/handler/stop.go", `if found.Cut && len(unowned) > 0 {`, `if false {`, handlers},
+	{"siblings that were not read are not said", "pkg/attribute/attribute.go", "\t\t\t\ts.cut = true\n", "", attributes},
 	{"a stop whose tasks have owners waits", "pkg/attribute/attribute.go", `return s.blocking[id] && !owned`, `return s.blocking[id] || owned`, attributes},
 
 	// the budget
 	{"one block more", "pkg/gate/gate.go", `if t.Charged < p.Blocks {`, `if t.Charged <= p.Blocks {`, gates},
-	{"the budget is not asked", "pkg/gate/gate.go", `return !affordable(waitable(f), p) }`, `return false }`, gates},
+	{"the budget is not asked", "pkg/gate/gate.go", `return !affordable(Waitable(f.Own), p) }`, `return false }`, gates},
 	{"one block in a row more", "pkg/gate/gate.go", `return f.Chain >= MaxChain }`, `return f.Chain > MaxChain }`, gates},
 	{"blocks in a row are not counted", "pkg/handler/stop.go", "\t\tagent.Chain++\n", "", handlers},
 	{"a stop that was let through does not end the row", "pkg/handler/stop.go", "\t\tagent.Chain = 0\n", "", handlers},
@@ -98,7 +100,7 @@ var mutants = []mutant{
 	{"a courier ignores deliveries", "pkg/handler/courier.go", ` && !heard[t.ID] {`, ` {`, handlers},
 	{"a courier tells of killed tasks", "pkg/handler/courier.go", `t.Ending != nil && !t.Ending.Killed &&`, `t.Ending != nil &&`, handlers},
 	{"a courier does not see that the agent went on", "pkg/handler/courier.go", ` || r.actedSince(live, spot) {`, ` || spot < -1 {`, handlers},
-	{"a courier tells of somebody else's task", "pkg/handler/courier.go", `if owned && l.Owner == r.e.AgentID &&`, `if owned &&`, handlers},
+	{"a courier tells of somebody else's task", "pkg/handler/courier.go", `if l.Owner != r.e.AgentID {`, `if false {`, handlers},
 
 	// transcripts
 	{"a cursor outlives a rewrite", "pkg/transcript/scan.go", ` || sum != from.Sum {`, ` || sum == "" {`, transcripts},

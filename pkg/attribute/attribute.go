@@ -227,7 +227,11 @@ func (s *search) others(ctx context.Context, e event.Event, ownPath string) {
 	seen := map[string]bool{ownPath: true, e.TranscriptPath: true}
 	for _, dir := range agentDirs(e, ownPath) {
 		for _, path := range transcript.Agents(s.files, dir) {
-			if !s.missing() || ctx.Err() != nil {
+			if !s.missing() {
+				return
+			}
+			if ctx.Err() != nil {
+				s.cut = true
 				return
 			}
 			if !seen[path] {

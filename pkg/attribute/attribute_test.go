@@ -290,6 +290,27 @@ func TestNoTimeLeft(t *testing.T) {
 	}
 }
 
+// The time is over between two transcripts: that is said too.
+func TestNoTimeLeftForTheSiblings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := os.Remove(w.path(transcript.Main)); err != nil {
+		t.Fatal(err)
+	}
+	w.put("a2", launched("b2", true, false))
+	ctx, cancel := context.WithCancel(context.Background())
+	files := host.Files{Map: func(name string) string {
+		if name == w.path(transcript.Main) {
+			cancel()
+		}
+		return name
+	}}
+	r := Find(ctx, host.Host{Clock: w.clock, Files: files}, w.stop("b2"), ledger.Snapshot{})
+	if owners(r) != "" || !r.Cut {
+		t.Errorf("got %q, cut %v", owners(r), r.Cut)
+	}
+}
+
 // An agent that ends twice with the same words is not caught up by the first.
 func TestTheSameLastWordsAgain(t *testing.T) {
 	w := newWorld(t)

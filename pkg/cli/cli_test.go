@@ -127,6 +127,21 @@ func TestFollowTheLog(t *testing.T) {
 	}
 }
 
+func TestExplainGivesTheNote(t *testing.T) {
+	dir := state.At(filepath.Join(t.TempDir(), "state"))
+	err := ledger.Update(t.Context(), dir, "session-1", time.Now(), func(tx *ledger.Tx) error {
+		tx.AddStop(ledger.Stop{AgentID: "a1", Verdict: ledger.Allow, Code: "unattributed", Unowned: []string{"b1"}, Note: "not read \x1b[31m to the end"})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := run(t, map[string]string{state.EnvDir: dir.Path()}, &steady{}, "explain", "1", "--session", "session-1")
+	if code != exitDone || stderr != "" || !strings.Contains(stdout, `not read \x1b[31m to the end`) {
+		t.Errorf("exit code %d, stderr %q\n%q", code, stderr, stdout)
+	}
+}
+
 // ticking is a clock that does something whenever it is waited for.
 type ticking struct{ tick func() bool }
 

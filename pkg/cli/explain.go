@@ -385,6 +385,9 @@ func (x explaining) stop(s view.Session, n uint64) {
 	if stop.Held > 0 {
 		x.field("held", gate.Span(stop.Held)+", until "+view.Clean(orElse(stop.Code, "its end")))
 	}
+	if stop.Note != "" {
+		x.field("note", view.Clean(stop.Note))
+	}
 	if stop.Observed {
 		x.field("observed", "it would have been blocked without --observe")
 	}

@@ -120,8 +120,8 @@ var rules = []rule{
 	{"the ledger cannot be used", false, NoStore, func(f Facts, _ Policy) bool { return !f.Store }},
 	{"nothing is the agent's own, but a task has no known owner", false, Unattrib, func(f Facts, _ Policy) bool { return len(f.Own) == 0 && f.Unowned > 0 }},
 	{"nothing is the agent's own", false, NotOwn, func(f Facts, _ Policy) bool { return len(f.Own) == 0 }},
-	{"no own task is one to wait for", false, Excused, func(f Facts, _ Policy) bool { return len(waitable(f)) == 0 }},
-	{"the blocks of all own tasks are spent", false, BudgetSpent, func(f Facts, p Policy) bool { return !affordable(waitable(f), p) }},
+	{"no own task is one to wait for", false, Excused, func(f Facts, _ Policy) bool { return len(Waitable(f.Own)) == 0 }},
+	{"the blocks of all own tasks are spent", false, BudgetSpent, func(f Facts, p Policy) bool { return !affordable(Waitable(f.Own), p) }},
 	{"the agent was blocked too often in a row", false, BudgetSpent, func(f Facts, _ Policy) bool { return f.Chain >= MaxChain }},
 	{"the ledger was begun afresh and the agent goes on after a block", false, Renewed, func(f Facts, _ Policy) bool { return f.StoreRenewed && f.StopHookActive }},
 }
@@ -133,7 +133,7 @@ func Decide(f Facts, p Policy) Decision {
 			return Decision{Code: r.code}
 		}
 	}
-	own := waitable(f)
+	own := Waitable(f.Own)
 	after := Policy{Blocks: p.Blocks - 1}
 	return Decision{Block: true, Code: OwnTask, Tasks: own, Last: f.Chain+1 >= MaxChain || !affordable(own, after)}
 }
@@ -168,10 +168,10 @@ func Explain(f Facts, p Policy) []Step {
 	return append(out, Step{Rule: "own background work is unfinished", Code: OwnTask, Answers: true})
 }
 
-// waitable are the own tasks worth a block: those that can end by themselves.
-func waitable(f Facts) []Task {
+// Waitable are the own tasks worth a block: those that can end by themselves.
+func Waitable(own []Task) []Task {
 	var out []Task
-	for _, t := range f.Own {
+	for _, t := range own {
 		if !t.Persistent && !t.Excused {
 			out = append(out, t)
 		}

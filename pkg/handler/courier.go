@@ -74,7 +74,7 @@ func (r *run) courier() (Outcome, string) {
 		out.Err = err
 		return out, ""
 	}
-	who := gate.Addressee{ID: e.AgentID, Name: r.name()}
+	who := gate.Addressee{ID: e.AgentID, Name: r.meta().Name}
 	r.logger().Info().Str("code", "courier").Int("tasks", len(mine)).Send()
 	return out, gate.Wake(who, mine)
 }
@@ -83,7 +83,6 @@ func (r *run) courier() (Outcome, string) {
 // from a decision that spends and records nothing.
 func (r *run) courierTasks(out *Outcome) ([]gate.Task, attribute.Result) {
 	found := r.attribute()
-	var tasks []gate.Task
 	ctx, cancel := r.until(storeLimit)
 	defer cancel()
 	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, r.ids())
@@ -91,19 +90,16 @@ func (r *run) courierTasks(out *Outcome) ([]gate.Task, attribute.Result) {
 		out.Err = err
 		return nil, found // without a ledger nobody could tell that it was told once
 	}
+	var own []gate.Task
 	for _, t := range r.e.Candidates() {
-		l, owned := found.Owners[t.ID]
-		if have, ok := snap.Launches[t.ID]; ok {
-			l, owned = have, true
-			if f, ok := found.Owners[t.ID]; ok {
-				l = transcript.Join(have, f)
-			}
+		l := transcript.Join(snap.Launches[t.ID], found.Owners[t.ID])
+		if l.Owner != r.e.AgentID {
+			continue
 		}
-		if owned && l.Owner == r.e.AgentID && !l.Persistent && !l.Ignored && !snap.Released[t.ID] && !r.p.Ignored(t.Command) {
-			tasks = append(tasks, gate.Task{ID: t.ID, Kind: t.Type, Output: l.Output, Since: l.At})
-		}
+		l.Ignored = l.Ignored || r.p.Ignored(t.Command)
+		own = append(own, r.ownTask(t, l, snap.Charged[t.ID], snap.Released[t.ID]))
 	}
-	return tasks, found
+	return gate.Waitable(own), found
 }
 
 // lastSpot is where the agent's last message stands in its transcript; acted is
@@ -187,13 +183,10 @@ func (r *run) claimWake(tasks []gate.Task) (mine []gate.Task, err error) {
 	return mine, err
 }
 
-// name is what messages to the agent are addressed to, besides its id.
-func (r *run) name() string {
-	meta, err := transcript.ReadMeta(r.h.Files, r.agentTranscript())
-	if err != nil {
-		return ""
-	}
-	return meta.Name
+// meta is what the agent's meta file says; zero where that cannot be read.
+func (r *run) meta() transcript.AgentMeta {
+	meta, _ := transcript.ReadMeta(r.h.Files, r.agentTranscript())
+	return meta
 }
 
 // courierOn tells whether this event is one for a courier.

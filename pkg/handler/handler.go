@@ -47,6 +47,10 @@ type Outcome struct {
 	Decision gate.Decision
 	// Owners are the launches of the listed tasks, as far as they are known.
 	Owners map[string]transcript.Launch
+	// Settled is how long it waited for a transcript that lagged; 0 for not at all.
+	Settled time.Duration
+	// Cut tells that the time to read transcripts was over before their end.
+	Cut bool
 	// Held is how long the stop was held; 0 for not at all.
 	Held time.Duration
 	// Reason is the text of a block that was answered.

@@ -136,20 +136,15 @@ func (r *run) waitTask(t gate.Task) wait.Task {
 // names are what a message to this agent may be addressed to.
 func (r *run) names() []string {
 	names := []string{r.e.AgentID, "*"}
-	meta, err := transcript.ReadMeta(r.h.Files, r.agentTranscript())
-	if err != nil {
-		return names
-	}
+	meta := r.meta()
 	if meta.Name == "" && meta.Description == "" && meta.AgentType != "" {
 		// A teammate of 2.1.150: its file holds its name as its type, no more.
 		return append(names, meta.AgentType)
 	}
-	for _, n := range []string{meta.Name, meta.Name + "@" + meta.TeamName} {
-		if meta.Name != "" {
-			names = append(names, n)
-		}
+	if meta.Name == "" {
+		return names
 	}
-	return names
+	return append(names, meta.Name, meta.Name+"@"+meta.TeamName)
 }
 
 func (r *run) liveness() *liveness {

@@ -40,7 +40,7 @@ func (r *run) stop() (Outcome, []byte) {
 	} else if !answered {
 		found = r.attribute()
 	}
-	out.Owners = found.Owners
+	out.Owners, out.Settled, out.Cut = found.Owners, found.Waited, found.Cut
 	err := r.decide(&out, facts, found)
 	out.Err = errors.Join(out.Err, err)
 	if r.holdsFor(out.Decision) && err == nil {
@@ -150,7 +150,7 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 					l.Ignored = true
 					tx.Merge(ledger.Learned{Launches: []transcript.Launch{l}})
 				}
-				f.Own = append(f.Own, r.ownTask(t, l, tx))
+				f.Own = append(f.Own, r.ownTask(t, l, tx.Charged(t.ID), tx.Released(t.ID)))
 			}
 		}
 		for i, own := range f.Own {
@@ -169,6 +169,9 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 		}
 		stop := r.recordStop(tx, f, d, sum)
 		stop.Unowned = unowned
+		if found.Cut && len(unowned) > 0 {
+			stop.Note = noteCut
+		}
 		tx.AddStop(stop)
 		return nil
 	})
@@ -184,17 +187,22 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 	return nil
 }
 
+// noteCut says in the record of a stop that a task may be nobody's only because
+// there was no time to read on. The next stop reads on from there.
+const noteCut = "transcripts not read to their end"
+
 // agentSum is the payload's hash as the agent's record keeps it.
 func agentSum(e event.Event) string { return hex.EncodeToString(e.Sum[:]) }
 
-func (r *run) ownTask(t event.Task, l transcript.Launch, tx *ledger.Tx) gate.Task {
+// ownTask is a listed task of the agent as the gate looks at it.
+func (r *run) ownTask(t event.Task, l transcript.Launch, charged int, released bool) gate.Task {
 	own := gate.Task{
 		ID:         t.ID,
 		Kind:       t.Type,
 		Output:     l.Output,
-		Charged:    tx.Charged(t.ID),
+		Charged:    charged,
 		Persistent: l.Persistent,
-		Excused:    l.Ignored || tx.Released(t.ID),
+		Excused:    l.Ignored || released,
 		Since:      l.At,
 	}
 	if !l.At.IsZero() {
@@ -264,5 +272,6 @@ func (r *run) logStop(out Outcome) {
 	}
 	entry.Str("verdict", verdict).Str("code", string(out.Decision.Code)).
 		Strs("own", own).Int("listed", len(r.e.Tasks)).Int("unowned", out.Facts.Unowned).
-		Dur("ms", r.h.Clock.Now().Sub(r.began)).Dur("held", out.Held).Send()
+		Dur("ms", r.h.Clock.Now().Sub(r.began)).Dur("held", out.Held).
+		Dur("settled", out.Settled).Bool("cut", out.Cut).Send()
 }

@@ -915,6 +915,32 @@ func TestAFileSystemThatNeverAnswers(t *testing.T) {
 	}
 }
 
+// Where the time to read was over before the launch was found, the record says so,
+// and the next stop finds it.
+func TestAStopThatCouldNotReadToTheEndSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	slow := true
+	s.onPath = func(name string) {
+		if slow && name == s.agentFile(testAgent) {
+			slow = false
+			time.Sleep(readLimit + 50*time.Millisecond) // a slow disk
+		}
+	}
+	s.check(s.payload(nil), unowned)
+	if note := s.lastStop().Note; note != noteCut {
+		t.Errorf("note %q", note)
+	}
+	if log, err := os.ReadFile(s.state().LogPath()); err != nil || !strings.Contains(string(log), `"cut":true`) {
+		t.Errorf("log %q, %v", log, err)
+	}
+	s.tick()
+	s.check(s.payload(nil), blocked)
+	if note := s.lastStop().Note; note != "" {
+		t.Errorf("note %q", note)
+	}
+}
+
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	t.Run("in the work", func(t *testing.T) {

@@ -78,7 +78,6 @@ func classify(path string, err error) error {
 	if err == nil || errors.Is(err, ErrBroken) || errors.Is(err, ErrNewer) {
 		return err
 	}
-	var errno syscall.Errno
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return fmt.Errorf("%w: %s: %w", ErrBusy, path, err)
@@ -86,12 +85,6 @@ func classify(path string, err error) error {
 		errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENODEV),
 		strings.Contains(err.Error(), "file size too small"):
 		return fmt.Errorf("%w: %s: %w", ErrBroken, path, err)
-	case errors.As(err, &errno), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	// What bbolt says of a damaged page has no name of its own.
-	if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%w: %s: not a regular file", ErrBroken, path)
 	}
 	return err
 }
@@ -104,8 +97,7 @@ func Read(ctx context.Context, dir state.Dir, sessionID string, ids []string) (S
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return Snapshot{}, nil
 	} else if err == nil && info.Size() == 0 {
-		// Created by an opening that was killed at once; the next writer fills it.
-		return Snapshot{}, nil
+		return Snapshot{}, nil // broken: the next writer sets it aside
 	}
 	lock, err := state.Acquire(ctx, dir.LockPath(sessionID), true)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
@@ -123,7 +115,7 @@ func Read(ctx context.Context, dir state.Dir, sessionID string, ids []string) (S
 
 // ReadFile takes a whole snapshot of the store at path, under its side lock. It
 // is for programs that only look: it creates nothing, and a store that is missing
-// or still empty gives a zero snapshot.
+// or has no bytes gives a zero snapshot.
 func ReadFile(ctx context.Context, path string) (Snapshot, error) {
 	lock, err := state.Share(ctx, strings.TrimSuffix(path, filepath.Ext(path))+".lock")
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"iter"
 	"strings"
 	"time"
 
@@ -42,18 +43,27 @@ func CaughtUp(files host.Files, path, lastMessage string, since time.Time) bool 
 // lastText is the last text of an assistant line in data, with its time; cut
 // tells that data begins inside a line.
 func lastText(data []byte, cut bool) (string, time.Time, bool) {
-	end := bytes.LastIndexByte(data, '\n')
-	for end >= 0 {
-		start := bytes.LastIndexByte(data[:end], '\n') + 1
-		if start == 0 && cut {
-			return "", time.Time{}, false
-		}
-		if text, at, ok := assistantText(data[start:end]); ok {
+	for _, line := range backwards(data, cut) {
+		if text, at, ok := assistantText(line); ok {
 			return text, at, true
 		}
-		end = start - 1
 	}
 	return "", time.Time{}, false
+}
+
+// backwards gives the whole lines of data from the last to the first, each with
+// the offset behind it; cut tells that data begins inside a line.
+func backwards(data []byte, cut bool) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		end := bytes.LastIndexByte(data, '\n')
+		for end >= 0 {
+			start := bytes.LastIndexByte(data[:end], '\n') + 1
+			if start == 0 && cut || !yield(end+1, data[start:end]) {
+				return
+			}
+			end = start - 1
+		}
+	}
 }
 
 // assistantText is the text of an assistant line and its time; ok is false for
@@ -142,21 +152,14 @@ func Beyond(files host.Files, path, lastMessage string) (offset int64, lines int
 	start := max(0, info.Size()-tailSpan)
 	buf := make([]byte, info.Size()-start)
 	n, _ := file.ReadAt(buf, start)
-	end := bytes.LastIndexByte(buf[:n], '\n')
-	for end >= 0 {
-		from := bytes.LastIndexByte(buf[:end], '\n') + 1
-		if from == 0 && start > 0 {
-			return 0, 0, false
-		}
-		line := buf[from:end]
-		switch kind := gjson.GetBytes(line, "type").Str; kind {
+	for behind, line := range backwards(buf[:n], start > 0) {
+		switch gjson.GetBytes(line, "type").Str {
 		case "user", "assistant":
 			if text, _, ok := assistantText(line); ok && strings.TrimSpace(text) == want {
-				return start + int64(end) + 1, lines, true
+				return start + int64(behind), lines, true
 			}
 			lines++
 		}
-		end = from - 1
 	}
 	return 0, 0, false
 }

@@ -64,8 +64,6 @@ type Outcome struct {
 	// none.
 	Output string
 	Size   int64
-	// Delivered tells that a model has been given the news of the end.
-	Delivered bool
 }
 
 // Done tells whether the task has ended.
@@ -110,11 +108,10 @@ type Wait struct {
 	// ends the wait. nil ignores them.
 	Message func(transcript.Message) bool
 
-	ends      map[string]transcript.End
-	delivered map[string]bool
-	outputs   map[string]*outputFile
-	agents    map[string]*childAgent
-	messaged  bool
+	ends     map[string]transcript.End
+	outputs  map[string]*outputFile
+	agents   map[string]*childAgent
+	messaged bool
 	// read is how the transcripts that were read to their end looked then.
 	read map[string]fs.FileInfo
 }
@@ -135,7 +132,6 @@ type Result struct {
 // Run waits. A ctx that is done cancels.
 func (w *Wait) Run(ctx context.Context) Result {
 	w.ends = map[string]transcript.End{}
-	w.delivered = map[string]bool{}
 	w.outputs = map[string]*outputFile{}
 	w.agents = map[string]*childAgent{}
 	w.read = map[string]fs.FileInfo{}
@@ -194,9 +190,6 @@ func (w *Wait) follow(ctx context.Context, res *Result) {
 	for _, e := range b.Ends {
 		w.ends[e.Task] = e
 	}
-	for _, d := range b.Deliveries {
-		w.delivered[d.Task] = true
-	}
 	for _, m := range b.Messages {
 		// What was read first may be old: only what was sent since counts.
 		if w.Message != nil && !m.At.Before(w.Since) && w.Message(m) {
@@ -229,7 +222,7 @@ func (w *Wait) scan(ctx context.Context, src transcript.Source, from transcript.
 
 // outcome is what is known of a task now.
 func (w *Wait) outcome(ctx context.Context, t Task, now time.Time) Outcome {
-	o := Outcome{Task: t.ID, Output: t.Output, Size: -1, Delivered: w.delivered[t.ID]}
+	o := Outcome{Task: t.ID, Output: t.Output, Size: -1}
 	end, told := w.ends[t.ID]
 	told = told && !end.At.Before(t.Since)
 	if o.Output == "" && told {
