@@ -381,7 +381,7 @@ func (x explaining) stop(s view.Session, n uint64) {
 	scr.Line(scr.Paint(fmt.Sprintf("stop %d", n), view.Strong), " of ", view.Clean(who), " at ", scr.Clock(stop.Time, x.now))
 	x.field("session", view.Clean(s.ID))
 	x.field("policy", orElse(view.Clean(strings.Join(stop.Policy, " ")), "the default: --blocks=1"))
-	x.field("took", (stop.Duration - stop.Held).Round(time.Millisecond).String())
+	x.field("took", fmt.Sprintf("%d ms", (stop.Duration-stop.Held).Milliseconds()))
 	if stop.Held > 0 {
 		x.field("held", gate.Span(stop.Held)+", until "+view.Clean(orElse(stop.Code, "its end")))
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -50,6 +51,9 @@ on the command line stays as it is, also arguments that you added to the entries
 				return err
 			}
 			rep, err := w.Install(a.context(), o)
+			if errors.As(err, new(setup.UsageError)) {
+				return exitCode{exitUsage, err}
+			}
 			if err != nil {
 				return err
 			}

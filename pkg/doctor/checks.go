@@ -13,6 +13,7 @@ import (
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
 	"stopgate/pkg/setup"
+	"stopgate/pkg/state"
 )
 
 // Variables of the client that bear on what stopgate can do (docs/client.md).
@@ -134,12 +135,33 @@ func entriesPresent(f facts) Check {
 	case !has(event.SubagentStop, policy.Courier):
 		return Check{Status: Note, Found: c.Found + "; no courier: nobody is told of an orphan's end", Mend: again + " --no-courier=false"}
 	}
+	if only := narrowed(hooks); only != nil {
+		return Check{Status: Warn, Found: c.Found + fmt.Sprintf("; under the matcher %q of %s only those agents are guarded", only.Matcher, only.Event), Mend: "take the matcher out of " + f.short(only.source.path)}
+	}
 	for _, h := range hooks {
-		if h.Event == event.PostToolUse && h.Matcher != setup.Launchers && h.Matcher != "" && h.Matcher != "*" {
+		if h.Event == event.PostToolUse && h.Matcher != setup.Launchers && !matchesAll(h.Matcher) {
 			return Check{Status: Note, Found: c.Found + fmt.Sprintf("; the matcher %q of PostToolUse is not the usual one: launches by other tools are found later, in the transcripts", h.Matcher), Mend: again}
 		}
 	}
 	return c
+}
+
+// matchesAll tells whether a matcher lets everything through.
+func matchesAll(matcher string) bool { return matcher == "" || matcher == "*" || matcher == ".*" }
+
+// narrowed is the gate's entry where every one of them stands under a matcher,
+// which for SubagentStop is matched with the agent's type; nil for none.
+func narrowed(hooks []hook) (only *hook) {
+	for i, h := range hooks {
+		switch {
+		case !h.is(event.SubagentStop, policy.Gate):
+		case matchesAll(h.Matcher):
+			return nil
+		default:
+			only = &hooks[i]
+		}
+	}
+	return only
 }
 
 func hookRuns(f facts) Check {
@@ -276,18 +298,27 @@ func hooksAllowed(f facts) Check {
 }
 
 func switchedOn(f facts) Check {
+	v, where := f.value(state.EnvDisable)
 	switch {
+	case state.Disabled(func(string) string { return v }):
+		return Check{Status: Warn, Found: "stopgate is off by " + state.EnvDisable + "=" + v + " in " + where + ": every stop is let through", Mend: "unset the variable"}
 	case f.state.off == "":
 		return Check{Status: OK, Found: "stopgate is on"}
 	case f.state.until.IsZero():
-		return Check{Status: Warn, Found: "stopgate is off by " + f.state.off + ": every stop is let through", Mend: "hookctl on, or unset the variable"}
+		return Check{Status: Warn, Found: "stopgate is off by " + f.state.off + ": every stop is let through", Mend: "hookctl on"}
 	}
 	return Check{Status: Note, Found: "stopgate is off by " + f.state.off + " until " + f.state.until.Local().Format("2006-01-02 15:04"), Mend: "hookctl on"}
 }
 
 func stateUsable(f facts) Check {
 	s := f.state
+	here := f.env(state.EnvDir)
+	there, where := f.value(state.EnvDir)
 	switch {
+	case there != "" && !filepath.IsAbs(there):
+		return Check{Status: Warn, Found: state.EnvDir + "=" + there + " in " + where + " is no absolute path, so it is not used", Mend: "give the whole path"}
+	case there != here:
+		return Check{Status: Warn, Found: where + " give the hook " + state.EnvDir + "=" + there + ", which hookctl does not have here: it looks at " + f.short(s.path), Mend: "set it for your shell too"}
 	case s.err != nil && s.path == "":
 		return Check{Status: Fail, Found: s.err.Error(), Mend: "set HOME or STOPGATE_STATE_DIR"}
 	case s.err != nil:

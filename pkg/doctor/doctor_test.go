@@ -83,6 +83,15 @@ func TestChecks(t *testing.T) {
 			return s
 		}()}, status: Note, found: `"Bash"`},
 
+		{check: "entries", situation: "a gate for one kind of agent", sources: []source{func() source {
+			s := registered("user", nil)
+			for i := range s.hooks {
+				s.hooks[i].Matcher = "Explore"
+			}
+			return s
+		}()}, status: Warn, found: `"Explore" of SubagentStop only those agents`, mend: "/user.json"},
+		{check: "entries", situation: "and one for all", sources: []source{registered("user", nil), with("local", settings.Entry{Event: "SubagentStop", Matcher: "Explore", Command: "/h/hook", Args: []string{}})}, status: OK},
+
 		{check: "hook", situation: "nothing registered", status: Note, found: "nothing registered"},
 		{check: "hook", situation: "it blocks", facts: facts{proofs: proved(gate(0), nil)}, status: OK, found: "/h/hook: blocks the stop (5ms)"},
 		{check: "hook", situation: "it does not", facts: facts{proofs: proved(gate(0, "--x"), errors.New("no such file"))}, status: Fail, found: "/h/hook --x on SubagentStop: no such file", mend: "hookctl install"},
@@ -116,6 +125,13 @@ func TestChecks(t *testing.T) {
 		{check: "switch", situation: "off for ever", facts: facts{state: stateFacts{off: "the off switch"}}, status: Warn, found: "off by the off switch", mend: "hookctl on"},
 		{check: "switch", situation: "off for a while", facts: facts{state: stateFacts{off: "the off switch", until: now.Add(time.Hour)}}, status: Note, found: "until 20"},
 
+		{check: "switch", situation: "off here", env: map[string]string{state.EnvDisable: "yes"}, status: Warn, found: "STOPGATE_DISABLE=yes in the environment", mend: "unset"},
+		{check: "switch", situation: "off by a settings file", sources: []source{with("local").env(state.EnvDisable, "1")}, status: Warn, found: "STOPGATE_DISABLE=1 in local settings", mend: "unset"},
+		{check: "switch", situation: "off here, on by a settings file", env: map[string]string{state.EnvDisable: "1"}, sources: []source{with("local").env(state.EnvDisable, "0")}, status: OK},
+
+		{check: "state", situation: "a path that leads elsewhere from each folder", sources: []source{with("user").env(state.EnvDir, "~/s")}, status: Warn, found: "STOPGATE_STATE_DIR=~/s in user settings is no absolute path", mend: "whole path"},
+		{check: "state", situation: "the hook has another one", sources: []source{with("user").env(state.EnvDir, "/s")}, facts: facts{state: stateFacts{path: "/h/.local/state/stopgate"}}, status: Warn, found: "it looks at /h/.local", mend: "for your shell"},
+		{check: "state", situation: "both have the same", env: map[string]string{state.EnvDir: "/s"}, sources: []source{with("user").env(state.EnvDir, "/s")}, facts: facts{state: stateFacts{path: "/s"}}, status: OK},
 		{check: "state", situation: "usable", facts: facts{state: stateFacts{path: "/s"}}, status: OK, found: "/s can be written and locked"},
 		{check: "state", situation: "not there yet", facts: facts{state: stateFacts{path: "/s", missing: true}}, status: OK, found: "will be made"},
 		{check: "state", situation: "read-only", facts: facts{state: stateFacts{path: "/s", err: errors.New("read-only")}}, status: Fail, found: "/s: read-only", mend: "STOPGATE_STATE_DIR"},

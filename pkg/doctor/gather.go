@@ -126,11 +126,7 @@ func look(scope, path string, ours settings.Ours) source {
 
 func (d Doctor) state(ctx context.Context) stateFacts {
 	var f stateFacts
-	env := d.World.Env
-	if state.Disabled(env) {
-		f.off = state.EnvDisable + "=1"
-	}
-	f.path = state.Locate(env)
+	f.path = state.Locate(d.World.Env)
 	if f.path == "" {
 		f.err = errors.New("the environment names no home folder")
 		return f

@@ -295,7 +295,11 @@ func resolve(path string) (string, error) {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	for range maxLinks {
-		at = filepath.Join(realDir(filepath.Dir(at)), filepath.Base(at))
+		dir, err := realDir(filepath.Dir(at))
+		if err != nil {
+			return "", fmt.Errorf("%s: %w; nothing was changed", path, err)
+		}
+		at = filepath.Join(dir, filepath.Base(at))
 		info, err := os.Lstat(at)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 			return at, nil //nolint:nilerr // errors come back when it is read
@@ -312,16 +316,21 @@ func resolve(path string) (string, error) {
 	return "", fmt.Errorf("%s: more than %d links in a row", path, maxLinks)
 }
 
-// realDir resolves the links in as much of a folder's path as exists.
-func realDir(dir string) string {
+// realDir resolves the links in as much of a folder's path as exists. A link that
+// leads nowhere is an error: no folder can be made there.
+func realDir(dir string) (string, error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
+		return real, nil
+	}
+	if to, err := os.Readlink(dir); err == nil {
+		return "", fmt.Errorf("the folder %s is a link to %s, which cannot be entered", dir, to)
 	}
 	parent := filepath.Dir(dir)
 	if parent == dir {
-		return dir
+		return dir, nil
 	}
-	return filepath.Join(realDir(parent), filepath.Base(dir))
+	real, err := realDir(parent)
+	return filepath.Join(real, filepath.Base(dir)), err
 }
 
 // read returns nil, nil, nil for a missing file.

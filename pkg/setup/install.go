@@ -29,6 +29,17 @@ type InstallOptions struct {
 	DryRun bool
 }
 
+// check tells which option cannot be meant, as a [UsageError].
+func (o InstallOptions) check() error {
+	switch {
+	case o.Hold != nil && (*o.Hold < 0 || *o.Hold > policy.MaxHold):
+		return UsageError(fmt.Sprintf("--hold %s: not between 0 and %s", Span(*o.Hold), Span(policy.MaxHold)))
+	case o.Blocks != nil && *o.Blocks < 0:
+		return UsageError(fmt.Sprintf("--blocks %d: less than 0", *o.Blocks))
+	}
+	return nil
+}
+
 // InstallReport is what Install did, or with DryRun would do.
 type InstallReport struct {
 	// File is the settings file, and Edit what became of it.
@@ -68,6 +79,9 @@ func (r InstallReport) Failed() []Proof {
 // belongs) it refuses before anything is changed.
 func (w World) Install(ctx context.Context, o InstallOptions) (InstallReport, error) {
 	var rep InstallReport
+	if err := o.check(); err != nil {
+		return rep, err
+	}
 	if w.Data() == "" {
 		return rep, ErrNoHome
 	}
@@ -178,12 +192,6 @@ func (w World) merge(rep *InstallReport, o InstallOptions, rec record, dryRun bo
 	keep(o.Blocks != nil, c.Blocks != policy.DefaultBlocks)
 	keep(o.Courier != nil, !c.Courier)
 	keep(false, len(c.Extra)+len(c.CourierExtra) > 0 || c.CourierFor != policy.DefaultFor)
-	switch {
-	case c.Hold < 0 || c.Hold > policy.MaxHold:
-		return fmt.Errorf("--hold %s: not between 0 and %s", Span(c.Hold), Span(policy.MaxHold))
-	case c.Blocks < 0:
-		return fmt.Errorf("--blocks %d: less than 0", c.Blocks)
-	}
 	rep.Choice = c
 	rep.Edit, err = settings.Install(rep.File, Entries(w.Hook(), c), w.Ours(), w.edits(dryRun))
 	if err != nil {

@@ -93,7 +93,12 @@ func executable(name string) string {
 // Scopes are the client's settings scopes as seen from the current folder.
 func (w World) Scopes() []settings.Scope { return settings.Scopes(w.Home(), w.Cwd, w.Env) }
 
-// File is the settings file of a scope.
+// UsageError says which argument cannot be meant; nothing was looked at yet.
+type UsageError string
+
+func (e UsageError) Error() string { return string(e) }
+
+// File is the settings file of a scope; one that there is not is a [UsageError].
 func (w World) File(scope string) (string, error) {
 	var names []string
 	for _, s := range w.Scopes() {
@@ -106,9 +111,9 @@ func (w World) File(scope string) (string, error) {
 		names = append(names, s.Name)
 	}
 	if scope == settings.Project {
-		return "", errors.New("this folder's project settings are the user's own: use --scope user, or go to a project")
+		return "", UsageError("this folder's project settings are the user's own: use --scope user, or go to a project")
 	}
-	return "", fmt.Errorf("no scope %q here; there are %s", scope, strings.Join(names, ", "))
+	return "", UsageError(fmt.Sprintf("no scope %q here; there are %s", scope, strings.Join(names, ", ")))
 }
 
 // edits are the options for an edit of a settings file.

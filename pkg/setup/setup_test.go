@@ -306,6 +306,8 @@ func TestProveTellsWhatIsWrong(t *testing.T) {
 		{"flags of another version", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--new"}}, "does not know"},
 		{"program gone", settings.Entry{Event: "SubagentStop", Command: "/gone/hook", Args: []string{}}, "no such file"},
 		{"program that says nothing", settings.Entry{Event: "SubagentStop", Command: script("cat >/dev/null"), Args: []string{}}, "let the stop through"},
+		{"hook that was too slow once", settings.Entry{Event: "SubagentStop", Command: script(`[ -e "$0.ran" ] && exec "` + p.Hook + `"; : >"$0.ran"; cat >/dev/null`), Args: []string{}}, ""},
+		{"hook that says why in its log", settings.Entry{Event: "SubagentStop", Command: script(`STOPGATE_DISABLE=1 exec "` + p.Hook + `"`), Args: []string{}}, "it logged disabled"},
 		{"program that fails", settings.Entry{Event: "SessionEnd", Command: script("echo broken >&2; exit 3"), Args: []string{}}, "exit code 3: broken"},
 		{"program that talks", settings.Entry{Event: "SessionEnd", Command: script("echo hello"), Args: []string{}}, `it printed "hello`},
 		{"program that records nothing", settings.Entry{Event: "PostToolUse", Command: script("cat >/dev/null"), Args: []string{}}, "nothing was recorded"},

@@ -51,10 +51,11 @@ func At(path string) Dir { return Dir{path} }
 
 // Locate says where the state folder belongs, without touching the disk:
 // $STOPGATE_STATE_DIR, else $XDG_STATE_HOME/stopgate, else
-// ~/.local/state/stopgate (Windows: %LOCALAPPDATA%\stopgate). It is "" when the
-// environment names no home.
+// ~/.local/state/stopgate (Windows: %LOCALAPPDATA%\stopgate). A relative path is
+// none: it would lead elsewhere from each folder. It is "" when the environment
+// names no home.
 func Locate(env func(string) string) string {
-	if dir := env(EnvDir); dir != "" {
+	if dir := env(EnvDir); filepath.IsAbs(dir) {
 		return dir
 	}
 	if runtime.GOOS == "windows" {

@@ -57,6 +57,7 @@ func TestWhereTheFolderBelongs(t *testing.T) {
 		env  env
 		want string
 	}{
+		{"told a path that leads elsewhere from each folder", env{EnvDir: "s", "HOME": "/h"}, "/h/.local/state/stopgate"},
 		{"told", env{EnvDir: "/s", "XDG_STATE_HOME": "/x", "HOME": "/h"}, "/s"},
 		{"by the desktop's rule", env{"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/stopgate"},
 		{"by a relative desktop's rule, which counts as none", env{"XDG_STATE_HOME": "x", "HOME": "/h"}, "/h/.local/state/stopgate"},
