@@ -160,7 +160,8 @@ func fromResponse(call ToolUse, response gjson.Result, evidence Evidence) (Launc
 			case call.Name == toolSendMessage:
 				l.Task, l.Resumed = keep(response.Get(resumedKey)), true
 			case str(response.Get("status")) == "async_launched":
-				l.Task, l.Output = keep(response.Get("agentId")), keep(response.Get("outputFile"))
+				l.Task = keep(response.Get("agentId"))
+				l.Output = outputOf(l.Task, keep(response.Get("outputFile")))
 			}
 		}
 	}
@@ -245,7 +246,7 @@ func outputPath(s, id string) string {
 	rest, _, _ = strings.Cut(rest, "\n")
 	name := id + outputEnding
 	if at := strings.Index(rest, name); at >= 0 {
-		return strings.Clone(rest[:at+len(name)])
+		return strings.Clone(outputOf(id, rest[:at+len(name)]))
 	}
 	return ""
 }

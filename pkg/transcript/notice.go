@@ -38,7 +38,8 @@ func notices(text string) []notice {
 			body = rest
 		}
 		fields, summary := split(body)
-		n := notice{task: word(tag(fields, "task-id")), status: word(tag(fields, "status")), output: path(tag(fields, "output-file"))}
+		n := notice{task: word(tag(fields, "task-id")), status: word(tag(fields, "status"))}
+		n.output = outputOf(n.task, tag(fields, "output-file"))
 		n.parked = strings.Contains(summary, parkedMark)
 		if at := strings.LastIndex(summary, exitMark); at >= 0 {
 			digits := summary[at+len(exitMark):]
@@ -106,16 +107,22 @@ func word(s string) string {
 	return s
 }
 
-// path is s if it can be a file's path, else "".
-func path(s string) string {
-	if len(s) > maxPath || !strings.ContainsAny(s, `/\`) || strings.ContainsFunc(s, unicode.IsControl) {
+// outputOf is path if it can be the output file of a task, a whole path that ends
+// in the task's name, else "": prose is not kept.
+func outputOf(task, path string) string {
+	dir, found := strings.CutSuffix(path, task+outputEnding)
+	if !found || task == "" || len(path) > maxPath || strings.ContainsFunc(path, unicode.IsControl) {
 		return ""
 	}
-	return s
+	drive := len(dir) > 2 && dir[1] == ':' && strings.ContainsRune(`/\`, rune(dir[2])) // on Windows
+	if whole := drive || strings.HasPrefix(dir, "/") || strings.HasPrefix(dir, `\\`); !whole || !strings.ContainsRune(`/\`, rune(dir[len(dir)-1])) {
+		return ""
+	}
+	return path
 }
 
-// isNotice tells whether a text given to a model is a notification, and not
-// prose that quotes one.
+// isNotice tells whether a text of the queue, or given to a model, is a
+// notification, and not prose that quotes one.
 func isNotice(text string) bool {
 	return strings.HasPrefix(text, noticeOpen) || strings.HasPrefix(text, noticeLead)
 }

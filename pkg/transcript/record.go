@@ -193,19 +193,20 @@ func (b *Batch) queued(r record, src Source) {
 	if src.Owner != Main {
 		return
 	}
-	switch {
+	text := str(r.content)
+	if !isNotice(text) {
+		return // a person's message waits in the same queue
+	}
+	// Each line has one notification: what follows it is text of the task.
+	all := notices(text)
+	if len(all) == 0 || all[0].status == "" {
+		return
+	}
+	switch n := all[0]; {
 	case r.operation == "enqueue":
-		for _, n := range notices(str(r.content)) {
-			if n.status != "" {
-				b.Ends = append(b.Ends, End{Task: n.task, Status: n.status, ExitCode: n.exit, At: r.at, Output: n.output, Parked: n.parked})
-			}
-		}
+		b.Ends = append(b.Ends, End{Task: n.task, Status: n.status, ExitCode: n.exit, At: r.at, Output: n.output, Parked: n.parked})
 	case r.operation == "remove" && r.reason == "delivered_to_agent":
-		for _, n := range notices(str(r.content)) {
-			if n.status != "" {
-				b.Deliveries = append(b.Deliveries, Delivery{Task: n.task, At: r.at})
-			}
-		}
+		b.Deliveries = append(b.Deliveries, Delivery{Task: n.task, At: r.at})
 	}
 }
 
