@@ -49,3 +49,45 @@ func TestAHeldAgentGoesOn(t *testing.T) {
 		t.Errorf("a start at the same moment ended the hold: %s", out.Decision.Code)
 	}
 }
+
+// Stops of one agent that are held at once for the same task: one of them answers,
+// whatever the order in which they see its end.
+func TestHeldAtOnceForOneTask(t *testing.T) {
+	t.Parallel()
+	for name, meanwhile := range map[string]func(*session){
+		"the later one has answered": func(s *session) {
+			later := s.payload(fields{"last_assistant_message": "I wait on."})
+			if _, out, stdout, _ := s.run(later, "--hold", "10m"); out.Decision.Code != gate.TaskEnded || stdout == "" {
+				s.t.Errorf("the later one: %s, %q", out.Decision.Code, stdout)
+			}
+		},
+		"the later one is about to answer": func(s *session) {
+			now := s.clock.Now()
+			s.change(func(tx *ledger.Tx) {
+				tx.PutHold(ledger.Hold{AgentID: testAgent, Tasks: []string{"b1"}, Since: now, Until: now.Add(time.Hour), PID: 7})
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSession(t)
+			s.after(5*time.Second, func() {
+				s.appendTo(s.main(), s.ended("b1", "completed", "(exit code 0)"))
+				meanwhile(s)
+			})
+			code, out, stdout, _ := s.run(s.payload(nil), "--hold", "10m")
+			if code != 0 || stdout != "" || out.Decision.Code != gate.SessionOver {
+				t.Errorf("exit code %d, %q, %s", code, stdout, out.Decision.Code)
+			}
+			blocks := 0
+			for _, stop := range s.snapshot().Stops {
+				if stop.Verdict == ledger.Block {
+					blocks++
+				}
+			}
+			if charged := s.snapshot().Charged["b1"]; charged != blocks || blocks > 1 {
+				t.Errorf("%d blocks, %d charged", blocks, charged)
+			}
+		})
+	}
+}

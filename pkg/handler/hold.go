@@ -46,7 +46,7 @@ func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 		Tasks:       tasksAfter(out.Decision.Tasks, result.Outcomes, r.h.Clock.Now()),
 	}
 	held := r.h.Clock.Now().Sub(r.began)
-	d := gate.AfterHold(facts)
+	var d gate.Decision
 	ctx, cancel := r.until(storeLimit)
 	defer cancel()
 	err := ledger.Update(ctx, r.dir, r.e.SessionID, r.began, func(tx *ledger.Tx) error {
@@ -55,6 +55,11 @@ func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 			Deliveries: result.Deliveries,
 			Cursors:    map[string]transcript.Step{r.e.TranscriptPath: result.Cursor},
 		})
+		after := facts
+		if r.overtaken(tx, out.Decision.Tasks) {
+			after.SessionOver, result.Note = true, becauseSuperseded
+		}
+		d = gate.AfterHold(after)
 		if r.holds(tx.HoldOf(r.e.AgentID)) {
 			tx.DropHold(r.e.AgentID)
 		}
@@ -76,6 +81,14 @@ func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 		out.Decision = gate.Decision{Code: gate.NoStore}
 	}
 	return r.answer(out)
+}
+
+// overtaken tells whether another process has taken over what this one holds for:
+// it claimed the agent's stop after this one did, or has answered it already.
+func (r *run) overtaken(tx *ledger.Tx, tasks []gate.Task) bool {
+	h, claimed := tx.HoldOf(r.e.AgentID)
+	return claimed && !r.holds(h, true) ||
+		slices.ContainsFunc(tasks, func(t gate.Task) bool { return tx.Charged(t.ID) > t.Charged })
 }
 
 // claim records that this process holds the stop.
