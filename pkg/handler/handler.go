@@ -176,6 +176,9 @@ func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
 					failed(h, "stdout", err)
 				}
 			}
+			if r.tidy {
+				r.sweep()
+			}
 			if res.wake != "" {
 				if _, err := io.WriteString(h.Stderr, res.wake); err == nil {
 					return wakeCode, res.out
@@ -209,6 +212,9 @@ type run struct {
 	// phases tells the supervisor when waiting on purpose begins (false) and
 	// ends (true).
 	phases chan bool
+
+	// tidy tells that the folder is to be swept once the event is answered.
+	tidy bool
 
 	log      *zerolog.Logger
 	closelog func()

@@ -63,7 +63,7 @@ func (r *run) record() Outcome {
 	}
 	out.Handled = true
 	if r.e.Name == event.SessionEnd {
-		defer r.sweep()
+		r.tidy = true
 		if _, err := os.Stat(r.dir.Store(r.e.SessionID)); errors.Is(err, fs.ErrNotExist) {
 			return out // nothing is known of the session, so nothing ends
 		}
@@ -80,7 +80,7 @@ func (r *run) record() Outcome {
 	if out.Err != nil {
 		r.logger().Warn().Err(out.Err).Msg("record")
 	} else if fresh {
-		r.sweep()
+		r.tidy = true
 	}
 	return out
 }
@@ -110,9 +110,25 @@ func (r *run) teammateIdle(tx *ledger.Tx) {
 	}
 }
 
-// sweep removes what nobody used for long.
+// sweepLimit bounds the sweeping, for which the client waits. What is left over is
+// the next session's to sweep.
+const sweepLimit = 500 * time.Millisecond
+
+// sweep removes what nobody used for long. It comes after the answer, which must
+// wait for nothing of the kind.
 func (r *run) sweep() {
-	if n := r.dir.Sweep(r.began, state.Keep(r.h.Env)); n > 0 {
-		r.logger().Info().Int("files", n).Msg("swept")
+	swept := make(chan struct{})
+	go func() {
+		defer close(swept)
+		defer func() { _ = recover() }() // everything that mattered is answered
+		if n := r.dir.Sweep(r.began, state.Keep(r.h.Env)); n > 0 {
+			log, done := state.OpenLog(r.h.Env, r.dir)
+			defer done()
+			log.Info().Int("files", n).Msg("swept")
+		}
+	}()
+	select {
+	case <-swept:
+	case <-time.After(sweepLimit):
 	}
 }

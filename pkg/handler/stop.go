@@ -181,9 +181,7 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 		out.Owners = found.Owners
 		return err
 	}
-	if fresh {
-		r.sweep()
-	}
+	r.tidy = r.tidy || fresh
 	return nil
 }
 

@@ -810,6 +810,32 @@ func TestTheEndOfASessionSweeps(t *testing.T) {
 	}
 }
 
+// writer does something at each write.
+type writer func()
+
+func (w writer) Write(p []byte) (int, error) { w(); return len(p), nil }
+
+// A folder of thousands of old sessions must not cost a stop its block.
+func TestTheAnswerDoesNotWaitForTheSweeping(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	oldStore := s.state().Store("an-old-session")
+	s.write(oldStore, "x")
+	past := s.clock.now.Add(-8 * 24 * time.Hour)
+	if err := os.Chtimes(oldStore, past, past); err != nil {
+		t.Fatal(err)
+	}
+	h := s.host(s.payload(nil), nil)
+	there := errors.New("nothing was answered")
+	h.Stdout = writer(func() { _, there = os.Stat(oldStore) })
+	if _, out := Run(h); !out.Decision.Block || there != nil {
+		t.Errorf("%s; when it was answered: %v", out.Decision.Code, there)
+	}
+	if _, err := os.Stat(oldStore); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the old session is still there: %v", err)
+	}
+}
+
 // An agent stops many times: the whole transcript counts, and what was read is
 // not read again.
 func TestAnAgentThatIsResumed(t *testing.T) {
