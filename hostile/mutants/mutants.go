@@ -136,7 +136,7 @@ var mutants = []mutant{
 	{"another's folder is taken", "pkg/state/os_unix.go", `case info.Mode().Perm() != 0o700:`, `case false:`, states},
 	{"two sessions share a name", "pkg/state/state.go", `return "x-" + hex.EncodeToString(sum[:16])`, `return "x-" + hex.EncodeToString(sum[:1])`, states},
 	{"a session's id is a path", "pkg/state/state.go", `i > 0 && (c == '-' || c == '_')`, `i > 0 && (c == '-' || c == '_' || c == '/' || c == '.')`, states},
-	{"a stop that another process holds is answered", "pkg/handler/hold.go", `return claimed && !r.holds(h, true) ||`, `return false ||`, handlers},
+	{"a stop that another process holds is answered", "pkg/handler/hold.go", `return claimed && !r.holds(h, true) ||`, `return claimed && r.e.AgentID == "" && !r.holds(h, true) ||`, handlers},
 	{"a task that another process charged is charged again", "pkg/handler/hold.go", `return tx.Charged(t.ID) > t.Charged })`, `return false })`, handlers},
 	{"prose that quotes a notification ends a task", "pkg/transcript/record.go", "\tif !isNotice(text) {\n\t\treturn // a person", "\tif false {\n\t\treturn // a person", transcripts},
 	{"any text with a slash is an output file", "pkg/transcript/notice.go", `if whole := drive ||`, `if whole := true || drive ||`, transcripts},

@@ -185,8 +185,10 @@ func Update(ctx context.Context, dir state.Dir, sessionID string, now time.Time,
 
 	path := dir.Store(sessionID)
 	renewed, begins := time.Time{}, missing(path)
-	if last := state.LastAside(path); begins && now.Sub(last).Abs() < asideEvery {
-		renewed = last // the one begun in place of a broken one did not come to be
+	if begins {
+		if last := state.LastAside(path); now.Sub(last).Abs() < asideEvery {
+			renewed = last // the one begun in place of a broken one did not come to be
+		}
 	}
 	err = updateStore(path, sessionID, now, renewed, change)
 	if begins && err != nil && !errors.Is(err, ErrBusy) {

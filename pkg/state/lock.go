@@ -21,7 +21,7 @@ func Acquire(ctx context.Context, path string, shared bool) (*Lock, error) {
 // Share takes the shared lock of a path like [Acquire], for a reader that must
 // create nothing: a lock file that does not exist is an fs.ErrNotExist.
 func Share(ctx context.Context, path string) (*Lock, error) {
-	return acquire(ctx, path, true, os.O_RDONLY)
+	return acquire(ctx, path, true, os.O_RDONLY|nonblocking) // a pipe in its place would wait for a writer
 }
 
 func acquire(ctx context.Context, path string, shared bool, flag int) (*Lock, error) {

@@ -34,3 +34,24 @@ func TestPipesInPlaceOfFiles(t *testing.T) {
 		t.Error("waits for the other end of a pipe")
 	}
 }
+
+// A pipe in a lock's place keeps nobody waiting who only looks.
+func TestAPipeInALocksPlace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.lock")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shared := make(chan error, 1)
+	go func() {
+		lock, err := Share(t.Context(), path)
+		if err == nil {
+			lock.Release()
+		}
+		shared <- err
+	}()
+	select {
+	case <-shared: // with or without an error
+	case <-time.After(10 * time.Second):
+		t.Fatal("still waiting")
+	}
+}

@@ -256,8 +256,7 @@ func (d Dir) Ephemeral(sessionID string) int64 {
 
 // EphemeralTotal is the count over all sessions, and over how many.
 func (d Dir) EphemeralTotal() (events int64, sessions int) {
-	paths, _ := filepath.Glob(filepath.Join(d.path, sessionsDir, "*"+ephemeralExt)) // the pattern is constant
-	for _, path := range paths {
+	for _, path := range list(filepath.Join(d.path, sessionsDir), "", ephemeralExt) {
 		if info, err := os.Stat(path); err == nil {
 			events += info.Size()
 			sessions++
@@ -268,7 +267,19 @@ func (d Dir) EphemeralTotal() (events int64, sessions int) {
 
 // Stores lists the paths of all sessions' stores.
 func (d Dir) Stores() []string {
-	paths, _ := filepath.Glob(filepath.Join(d.path, sessionsDir, "*"+storeExt)) // the pattern is constant
+	return list(filepath.Join(d.path, sessionsDir), "", storeExt)
+}
+
+// list gives the paths in a folder whose names begin and end like this, in their
+// order. A pattern would not do: the folder's own name may hold any character.
+func list(dir, begin, end string) []string {
+	entries, _ := os.ReadDir(dir) // a folder that cannot be read has none
+	var paths []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), begin) && strings.HasSuffix(e.Name(), end) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
 	return paths
 }
 
@@ -280,16 +291,11 @@ func AsideName(store string, now time.Time) string {
 // LastAside is when a store was last set aside; zero for never.
 func LastAside(store string) time.Time {
 	var last time.Time
-	paths, _ := filepath.Glob(globQuote(store) + asideMark + "*") // a bad pattern finds nothing
-	for _, p := range paths {
+	for _, p := range list(filepath.Dir(store), filepath.Base(store)+asideMark, "") {
 		at, err := time.Parse("20060102T150405.000Z", strings.TrimPrefix(p, store+asideMark))
 		if err == nil && at.After(last) {
 			last = at
 		}
 	}
 	return last
-}
-
-func globQuote(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
 }

@@ -428,6 +428,35 @@ func TestSweeping(t *testing.T) {
 	})
 }
 
+// A folder may be called anything; on Windows some of this cannot be in a name.
+func TestAFolderWhoseNameIsAPattern(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no such names there")
+	}
+	dir := At(filepath.Join(t.TempDir(), `st[a]te\*?`))
+	if err := os.MkdirAll(filepath.Dir(dir.Store("s1")), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	aside := AsideName(dir.Store("s1"), noon)
+	for _, path := range []string{dir.Store("s1"), aside} {
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := dir.CountEphemeral("s1"); err != nil {
+		t.Fatal(err)
+	}
+	if got := dir.Stores(); len(got) != 1 || got[0] != dir.Store("s1") {
+		t.Errorf("stores %q", got)
+	}
+	if events, sessions := dir.EphemeralTotal(); events != 1 || sessions != 1 {
+		t.Errorf("%d ephemeral events of %d sessions", events, sessions)
+	}
+	if at := LastAside(dir.Store("s1")); !at.Equal(noon) {
+		t.Errorf("set aside %v, want %v", at, noon)
+	}
+}
+
 func TestStoresSetAside(t *testing.T) {
 	t.Parallel()
 	// The folder's own name must not be taken for a pattern.

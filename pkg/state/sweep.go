@@ -92,8 +92,7 @@ func usedSince(paths []string, now time.Time, keep time.Duration) bool {
 
 // sweepSwitches removes off switches whose time is over.
 func (d Dir) sweepSwitches(now time.Time) {
-	paths, _ := filepath.Glob(filepath.Join(globQuote(d.path), offPrefix+"*")) // a bad pattern finds nothing
-	for _, p := range append(paths, filepath.Join(d.path, offFile)) {
+	for _, p := range append(list(d.path, offPrefix, ""), filepath.Join(d.path, offFile)) {
 		if _, err := os.Stat(p); err == nil && !d.switchedOff(filepath.Base(p), now) {
 			_ = os.Remove(p)
 		}
