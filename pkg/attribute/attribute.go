@@ -91,7 +91,7 @@ func Find(ctx context.Context, h host.Host, e event.Event, snap ledger.Snapshot)
 
 func (s *search) find(ctx context.Context, clock host.Clock, e event.Event) time.Duration {
 	own := transcript.Source{Path: e.AgentTranscript, Owner: e.AgentID}
-	if own.Path == "" || own.Path == e.TranscriptPath {
+	if own.Path == "" || filepath.Clean(own.Path) == filepath.Clean(e.TranscriptPath) {
 		// The coordinator's transcript is nobody else's, and is read as its own.
 		own.Path = transcript.AgentPath(transcript.AgentsDir(e.TranscriptPath), e.AgentID)
 	}

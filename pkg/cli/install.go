@@ -13,6 +13,7 @@ import (
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
 	"stopgate/pkg/setup"
+	"stopgate/pkg/state"
 	"stopgate/pkg/view"
 )
 
@@ -168,6 +169,12 @@ func (a *app) caveats(scr view.Screen, w setup.World, scope string) {
 			look, err := settings.Look(data)
 			if err == nil && look.DisableAllHooks != nil && *look.DisableAllHooks {
 				warn("no hook will run: disableAllHooks is set in " + w.Short(file))
+			}
+			if off := look.Env[state.EnvDisable]; err == nil && state.Disabled(func(string) string { return off }) {
+				warn("every stop will be let through: " + state.EnvDisable + "=" + view.Clean(off) + " is set in " + w.Short(file))
+			}
+			if dir := look.Env[state.EnvDir]; err == nil && dir != "" && dir != a.h.Env(state.EnvDir) {
+				warn("hookctl will not find what is recorded: " + state.EnvDir + "=" + view.Clean(dir) + " is set in " + w.Short(file) + ", and not for this shell")
 			}
 			if err == nil && sc.Name == settings.Managed && look.AllowManagedHooksOnly != nil && *look.AllowManagedHooksOnly {
 				warn("no hook of yours will run: allowManagedHooksOnly is set in " + w.Short(file))

@@ -124,44 +124,78 @@ func entriesPresent(f facts) Check {
 			missing = append(missing, name)
 		}
 	}
-	switch {
-	case !has(event.SubagentStop, policy.Gate):
+	if !has(event.SubagentStop, policy.Gate) {
 		if p := f.plugin(); p != "" {
 			return Check{Status: OK, Found: c.Found + "; and by the plugin " + p}
 		}
 		return Check{Status: Fail, Found: c.Found + "; no gate on " + event.SubagentStop, Mend: again}
-	case len(missing) > 0:
-		return Check{Status: Warn, Found: c.Found + "; missing: " + strings.Join(missing, ", "), Mend: again}
-	case !has(event.SubagentStop, policy.Courier):
-		return Check{Status: Note, Found: c.Found + "; no courier: nobody is told of an orphan's end", Mend: again + " --no-courier=false"}
 	}
-	if only := narrowed(hooks); only != nil {
-		return Check{Status: Warn, Found: c.Found + fmt.Sprintf("; under the matcher %q of %s only those agents are guarded", only.Matcher, only.Event), Mend: "take the matcher out of " + f.short(only.source.path)}
+	if len(missing) > 0 {
+		c.add(Warn, "missing: "+strings.Join(missing, ", "), again)
 	}
 	for _, h := range hooks {
-		if h.Event == event.PostToolUse && h.Matcher != setup.Launchers && !matchesAll(h.Matcher) {
-			return Check{Status: Note, Found: c.Found + fmt.Sprintf("; the matcher %q of PostToolUse is not the usual one: launches by other tools are found later, in the transcripts", h.Matcher), Mend: again}
-		}
+		c.shape(f, h)
+	}
+	c.narrowed(f, hooks)
+	if !has(event.SubagentStop, policy.Courier) {
+		c.add(Note, "no courier: nobody is told of an orphan's end", again+" --no-courier=false")
 	}
 	return c
 }
 
-// matchesAll tells whether a matcher lets everything through.
-func matchesAll(matcher string) bool { return matcher == "" || matcher == "*" || matcher == ".*" }
+// add puts one more finding to a check. The worst gives its status, and the first
+// of the worst the mend.
+func (c *Check) add(status Status, found, mend string) {
+	c.Found += "; " + found
+	if rank[status] > rank[c.Status] {
+		c.Status, c.Mend = status, mend
+	}
+}
 
-// narrowed is the gate's entry where every one of them stands under a matcher,
-// which for SubagentStop is matched with the agent's type; nil for none.
-func narrowed(hooks []hook) (only *hook) {
-	for i, h := range hooks {
-		switch {
-		case !h.is(event.SubagentStop, policy.Gate):
-		case matchesAll(h.Matcher):
-			return nil
-		default:
-			only = &hooks[i]
+var rank = map[Status]int{OK: 0, Note: 1, Warn: 2, Fail: 3}
+
+// shape looks at how an entry is run: a gate must be waited for, a courier must
+// not (docs/client.md: the hook contract, asyncRewake).
+func (c *Check) shape(f facts, h hook) {
+	in := " in " + f.short(h.source.path)
+	switch {
+	case h.is(event.SubagentStop, policy.Gate) && (h.Async || h.AsyncRewake):
+		c.add(Fail, "the gate"+in+" runs beside the event (async), so it can block nothing", "take async and asyncRewake out of it")
+	case h.is(event.SubagentStop, policy.Courier) && !h.AsyncRewake:
+		c.add(Fail, "the courier"+in+" has no asyncRewake: the stop waits for it, and its message goes to the agent", `add "asyncRewake": true to it, or `+again)
+	case h.Event == event.PostToolUse && h.Matcher != setup.Launchers && !matchesAll(h.Matcher):
+		c.add(Note, fmt.Sprintf("the matcher %q of PostToolUse is not the usual one: launches by other tools are found later, in the transcripts", h.Matcher), again)
+	}
+}
+
+// narrowed looks for an event whose every entry of one mode stands under a
+// matcher: it is matched with the agent's type, or the reason of a session's end.
+func (c *Check) narrowed(f facts, hooks []hook) {
+	for _, what := range []struct{ event, mode, who string }{
+		{event.SubagentStop, policy.Gate, "only those agents are guarded"},
+		{event.SubagentStop, policy.Courier, "only those agents have a courier"},
+		{event.SubagentStart, policy.Gate, "only those agents' starts are seen"},
+		{event.SessionEnd, policy.Gate, "only such ends of a session are seen"},
+	} {
+		var only *hook
+		for i, h := range hooks {
+			if !h.is(what.event, what.mode) {
+				continue
+			}
+			if only = &hooks[i]; matchesAll(h.Matcher) {
+				only = nil
+				break
+			}
+		}
+		if only != nil {
+			c.add(Warn, fmt.Sprintf("under the matcher %q of %s %s", only.Matcher, what.event, what.who), "take the matcher out of "+f.short(only.source.path))
 		}
 	}
-	return only
+}
+
+// matchesAll tells whether a matcher lets everything through.
+func matchesAll(matcher string) bool {
+	return slices.Contains([]string{"", "*", ".*", ".+", "^.*$", "^.+$"}, matcher)
 }
 
 func hookRuns(f facts) Check {
@@ -301,7 +335,7 @@ func switchedOn(f facts) Check {
 	v, where := f.value(state.EnvDisable)
 	switch {
 	case state.Disabled(func(string) string { return v }):
-		return Check{Status: Warn, Found: "stopgate is off by " + state.EnvDisable + "=" + v + " in " + where + ": every stop is let through", Mend: "unset the variable"}
+		return Check{Status: Warn, Found: "stopgate is off by " + state.EnvDisable + "=" + v + " in " + where + ": every stop is let through", Mend: "take it out of " + where}
 	case f.state.off == "":
 		return Check{Status: OK, Found: "stopgate is on"}
 	case f.state.until.IsZero():
@@ -317,12 +351,12 @@ func stateUsable(f facts) Check {
 	switch {
 	case there != "" && !filepath.IsAbs(there):
 		return Check{Status: Warn, Found: state.EnvDir + "=" + there + " in " + where + " is no absolute path, so it is not used", Mend: "give the whole path"}
-	case there != here:
+	case there != "" && filepath.Clean(there) != filepath.Clean(here):
 		return Check{Status: Warn, Found: where + " give the hook " + state.EnvDir + "=" + there + ", which hookctl does not have here: it looks at " + f.short(s.path), Mend: "set it for your shell too"}
 	case s.err != nil && s.path == "":
 		return Check{Status: Fail, Found: s.err.Error(), Mend: "set HOME or STOPGATE_STATE_DIR"}
 	case s.err != nil:
-		return Check{Status: Fail, Found: f.short(s.path) + ": " + s.err.Error(), Mend: "make it writable, or set STOPGATE_STATE_DIR to a folder on a local disk"}
+		return Check{Status: Fail, Found: f.short(s.path) + ": " + s.err.Error() + "; the hook makes do with " + state.Fallback(), Mend: "make it writable, or set STOPGATE_STATE_DIR to a folder on a local disk"}
 	case s.missing:
 		return Check{Status: OK, Found: f.short(s.path) + " will be made by the first event"}
 	case f.sessions.unreadable > 0:

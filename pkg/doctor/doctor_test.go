@@ -92,6 +92,32 @@ func TestChecks(t *testing.T) {
 		}()}, status: Warn, found: `"Explore" of SubagentStop only those agents`, mend: "/user.json"},
 		{check: "entries", situation: "and one for all", sources: []source{registered("user", nil), with("local", settings.Entry{Event: "SubagentStop", Matcher: "Explore", Command: "/h/hook", Args: []string{}})}, status: OK},
 
+		{check: "entries", situation: "such a gate, and no courier", sources: []source{func() source {
+			s := registered("user", func(c *setup.Choice) { c.Courier = false })
+			s.hooks[0].Matcher = "reviewer"
+			return s
+		}()}, status: Warn, found: `"reviewer" of SubagentStop only those agents are guarded; no courier`, mend: "/user.json"},
+		{check: "entries", situation: "a matcher that matches everything", sources: []source{func() source {
+			s := registered("user", nil)
+			s.hooks[0].Matcher, s.hooks[1].Matcher = ".+", "*"
+			return s
+		}()}, status: OK},
+		{check: "entries", situation: "a courier for one kind of agent", sources: []source{func() source {
+			s := registered("user", nil)
+			s.hooks[1].Matcher = "Explore"
+			return s
+		}()}, status: Warn, found: "only those agents have a courier", mend: "/user.json"},
+		{check: "entries", situation: "a courier that is waited for", sources: []source{func() source {
+			s := registered("user", nil)
+			s.hooks[1].AsyncRewake = false
+			return s
+		}()}, status: Fail, found: "has no asyncRewake", mend: `"asyncRewake": true`},
+		{check: "entries", situation: "a gate that is not waited for", sources: []source{func() source {
+			s := registered("user", nil)
+			s.hooks[0].Async = true
+			return s
+		}()}, status: Fail, found: "can block nothing", mend: "take async"},
+
 		{check: "hook", situation: "nothing registered", status: Note, found: "nothing registered"},
 		{check: "hook", situation: "it blocks", facts: facts{proofs: proved(gate(0), nil)}, status: OK, found: "/h/hook: blocks the stop (5ms)"},
 		{check: "hook", situation: "it does not", facts: facts{proofs: proved(gate(0, "--x"), errors.New("no such file"))}, status: Fail, found: "/h/hook --x on SubagentStop: no such file", mend: "hookctl install"},
@@ -125,8 +151,8 @@ func TestChecks(t *testing.T) {
 		{check: "switch", situation: "off for ever", facts: facts{state: stateFacts{off: "the off switch"}}, status: Warn, found: "off by the off switch", mend: "hookctl on"},
 		{check: "switch", situation: "off for a while", facts: facts{state: stateFacts{off: "the off switch", until: now.Add(time.Hour)}}, status: Note, found: "until 20"},
 
-		{check: "switch", situation: "off here", env: map[string]string{state.EnvDisable: "yes"}, status: Warn, found: "STOPGATE_DISABLE=yes in the environment", mend: "unset"},
-		{check: "switch", situation: "off by a settings file", sources: []source{with("local").env(state.EnvDisable, "1")}, status: Warn, found: "STOPGATE_DISABLE=1 in local settings", mend: "unset"},
+		{check: "switch", situation: "off here", env: map[string]string{state.EnvDisable: "yes"}, status: Warn, found: "STOPGATE_DISABLE=yes in the environment", mend: "the environment"},
+		{check: "switch", situation: "off by a settings file", sources: []source{with("local").env(state.EnvDisable, "1")}, status: Warn, found: "STOPGATE_DISABLE=1 in local settings", mend: "take it out of local settings"},
 		{check: "switch", situation: "off here, on by a settings file", env: map[string]string{state.EnvDisable: "1"}, sources: []source{with("local").env(state.EnvDisable, "0")}, status: OK},
 
 		{check: "state", situation: "a path that leads elsewhere from each folder", sources: []source{with("user").env(state.EnvDir, "~/s")}, status: Warn, found: "STOPGATE_STATE_DIR=~/s in user settings is no absolute path", mend: "whole path"},
@@ -240,6 +266,32 @@ func machine(t *testing.T) (Doctor, string) {
 		World: setup.World{Env: func(n string) string { return env[n] }, Cwd: home, Now: func() time.Time { return now }},
 		Now:   now,
 	}, home
+}
+
+// Where the hook falls back to the temp folder, the state is not as it should be.
+func TestAStateFolderThatCannotBeOne(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a right there")
+	}
+	for situation, lay := range map[string]func(dir string) error{
+		"a link to nowhere": func(dir string) error { return os.Symlink("/gone/away", dir) },
+		"a file":            func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
+		"a file inside it": func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "sessions"), nil, 0o600))
+		},
+		"a link to nowhere inside it": func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o700), os.Symlink("/gone/away", filepath.Join(dir, "sessions")))
+		},
+	} {
+		d, home := machine(t)
+		if err := lay(filepath.Join(home, "state")); err != nil {
+			t.Fatal(err)
+		}
+		got := stateUsable(facts{now: now, short: func(p string) string { return p }, env: d.World.Env, state: d.state(t.Context())})
+		if got.Status != Fail || !strings.Contains(got.Found, "makes do with "+state.Fallback()) {
+			t.Errorf("%s: %+v", situation, got)
+		}
+	}
 }
 
 func TestStateIsTriedAndLeftAsItWas(t *testing.T) {

@@ -177,6 +177,9 @@ func text(v gjson.Result) string {
 	return v.Str
 }
 
+// maxTasks is how many listed tasks are looked at: a session has a handful.
+const maxTasks = 10_000
+
 func tasks(list gjson.Result) []Task {
 	var out []Task
 	seen := map[string]bool{}
@@ -191,7 +194,7 @@ func tasks(list gjson.Result) []Task {
 			seen[t.ID] = true
 			out = append(out, t)
 		}
-		return true
+		return len(out) < maxTasks
 	})
 	return out
 }

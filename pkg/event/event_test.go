@@ -3,6 +3,7 @@ package event
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -245,6 +246,20 @@ func TestEveryRecordedPayload(t *testing.T) {
 		if err != nil || e.Name == "" || e.SessionID == "" || e.TranscriptPath == "" {
 			t.Errorf("%.300s: %+v, %v", payload, e, err)
 		}
+	}
+}
+
+// A list without end costs no more than a long one.
+func TestMoreTasksThanAnySessionHas(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"hook_event_name":"SubagentStop","background_tasks":[`)
+	for i := range 2 * maxTasks {
+		fmt.Fprintf(&b, `{"id":"b%d","type":"shell"},`, i)
+	}
+	b.WriteString(`{"id":"last"}]}`)
+	e, err := Parse([]byte(b.String()))
+	if err != nil || len(e.Tasks) != maxTasks || e.Tasks[maxTasks-1].ID != fmt.Sprint("b", maxTasks-1) {
+		t.Errorf("%d tasks, %v", len(e.Tasks), err)
 	}
 }
 
