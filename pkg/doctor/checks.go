@@ -212,7 +212,7 @@ func hookRuns(f facts) Check {
 		if !slices.Contains(programs, f.short(program)) {
 			programs = append(programs, f.short(program))
 		}
-		if pol, err := setup.Policy(p.Entry); err == nil && pol.Mode == policy.Gate && p.Entry.Event == event.SubagentStop {
+		if pol, err := setup.Policy(p.Entry); err == nil && p.Skipped == "" && pol.Mode == policy.Gate && p.Entry.Event == event.SubagentStop {
 			answer = fmt.Sprintf(": %s (%s)", p.Want, p.Took.Round(time.Millisecond))
 		}
 	}

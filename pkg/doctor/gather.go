@@ -89,7 +89,7 @@ func (d Doctor) gather(ctx context.Context) facts {
 			}
 		}
 	}
-	f.proofs, f.proofErr = setup.Prove(ctx, entries)
+	f.proofs, f.proofErr = setup.Prove(ctx, entries, d.World.SessionGo())
 	f.state = d.state(ctx)
 	f.sessions, f.version = d.sessions(ctx)
 	return f

@@ -308,7 +308,7 @@ func (w World) prove(ctx context.Context, rep *InstallReport) error {
 	if len(entries) == 0 {
 		return fmt.Errorf("%s: the entries are not there any more", rep.File)
 	}
-	rep.Proofs, err = Prove(ctx, entries)
+	rep.Proofs, err = Prove(ctx, entries, w.SessionGo())
 	return err
 }
 

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -50,9 +49,10 @@ type Proof struct {
 
 // Prove sends a recorded session through the command lines of entries, as they
 // stand in a settings file, in temporary folders: a start, a launch, the stop,
-// which must be blocked, and the end. The error is about the proof itself; what
-// an entry did wrong stands in its Proof.
-func Prove(ctx context.Context, entries []settings.Entry) ([]Proof, error) {
+// which must be blocked, and the end. env are further variables of a session, as
+// NAME=value. The error is about the proof itself; what an entry did wrong stands in
+// its Proof.
+func Prove(ctx context.Context, entries []settings.Entry, env []string) ([]Proof, error) {
 	root, err := os.MkdirTemp("", "stopgate-proof-")
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func Prove(ctx context.Context, entries []settings.Entry) ([]Proof, error) {
 	var all []Proof
 	for i, e := range sorted {
 		if p, err := Policy(e); err != nil || p.Mode != policy.Gate || e.Event != event.SubagentStop {
-			proof, err := proveIn(ctx, root, e)
+			proof, err := proveIn(ctx, root, e, env)
 			if err != nil {
 				return all, err
 			}
@@ -83,10 +83,10 @@ func Prove(ctx context.Context, entries []settings.Entry) ([]Proof, error) {
 			if err := os.Mkdir(session, 0o700); err != nil {
 				return all, err
 			}
-			if proof, err = proveIn(ctx, session, e); err != nil {
+			if proof, err = proveIn(ctx, session, e, env); err != nil {
 				return all, err
 			}
-			if proof.Err == nil {
+			if proof.Err == nil || errors.Is(proof.Err, errNoAnswer) {
 				break
 			}
 		}
@@ -97,21 +97,50 @@ func Prove(ctx context.Context, entries []settings.Entry) ([]Proof, error) {
 
 // proveIn unpacks the recorded session into a folder and sends the entry's event
 // of it.
-func proveIn(ctx context.Context, session string, e settings.Entry) (Proof, error) {
+func proveIn(ctx context.Context, session string, e settings.Entry, env []string) (Proof, error) {
 	events, err := unpack(session)
 	if err != nil {
 		return Proof{}, err
 	}
-	return prove(ctx, e, events[e.Event], session), nil
+	return prove(ctx, e, env, events[e.Event], session), nil
 }
 
-func prove(ctx context.Context, e settings.Entry, payload, root string) Proof {
+// SessionGo are the variables for the Go runtime that the settings give to a session
+// here, as NAME=value, the weakest first: a program of Go that cannot read one of
+// them ends before it begins.
+func (w World) SessionGo() []string {
+	var all []string
+	for _, scope := range w.Scopes() {
+		files, _ := scope.Files() // what cannot be read is told elsewhere
+		for _, path := range files {
+			data, err := settings.Read(path)
+			if err != nil {
+				continue
+			}
+			look, err := settings.Look(data)
+			if err != nil {
+				continue
+			}
+			for _, name := range []string{"GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GOTRACEBACK"} {
+				if value, set := look.Env[name]; set {
+					all = append(all, name+"="+value)
+				}
+			}
+		}
+	}
+	return all
+}
+
+func prove(ctx context.Context, e settings.Entry, env []string, payload, root string) Proof {
 	p := Proof{Entry: e}
 	pol, err := Policy(e)
 	stop := e.Event == event.SubagentStop
 	switch {
 	case err != nil:
 		p.Err = fmt.Errorf("the hook does not know this command line and lets every stop through: %w", err)
+		return p
+	case e.Shell && strings.ContainsAny(e.Command, shellMeans):
+		p.Skipped = "not tried: a shell would do more with it than run the hook"
 		return p
 	case payload == "":
 		p.Skipped = "no recorded event of this name"
@@ -130,7 +159,7 @@ func prove(ctx context.Context, e settings.Entry, payload, root string) Proof {
 		p.Want = "records it silently"
 	}
 	began := time.Now()
-	stdout, stderr, code, err := run(ctx, e, payload, root)
+	stdout, stderr, code, err := run(ctx, e, env, payload, root)
 	p.Took = time.Since(began)
 	blocked := gjson.Get(stdout, "decision").Str == "block" && gjson.Get(stdout, "reason").Str != ""
 	switch {
@@ -168,18 +197,25 @@ func lastWords(root string) string {
 // stateOf is the state folder of a proof.
 func stateOf(root string) string { return filepath.Join(root, "state") }
 
-// run runs an entry's command line as the client does: the exec form without a
-// shell, the shell form through one.
-func run(ctx context.Context, e settings.Entry, payload, root string) (stdout, stderr string, code int, err error) {
+// shellMeans are the characters by which a command line can do more than run one
+// program. The settings of a folder can be anybody's.
+const shellMeans = "$`;|&<>(){}*?!#\n\r"
+
+// errNoAnswer tells that the hook had all the time there is.
+var errNoAnswer = fmt.Errorf("no answer within %s", proofLimit)
+
+// run runs an entry's command line as the client does, but never through a shell:
+// the shell form by its words.
+func run(ctx context.Context, e settings.Entry, env []string, payload, root string) (stdout, stderr string, code int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, proofLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, e.Command, e.Args...)
 	if e.Shell {
-		shell := []string{"/bin/sh", "-c"}
-		if runtime.GOOS == "windows" {
-			shell = []string{"cmd", "/c"}
+		line := words(e.Command)
+		if rest, ok := strings.CutPrefix(line[0], "~/"); ok {
+			line[0] = filepath.Join(os.Getenv("HOME"), rest)
 		}
-		cmd = exec.CommandContext(ctx, shell[0], append(shell[1:], e.Command)...)
+		cmd = exec.CommandContext(ctx, line[0], line[1:]...)
 	}
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(payload), &out, &errs
@@ -191,11 +227,12 @@ func run(ctx context.Context, e settings.Entry, payload, root string) (stdout, s
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
+	cmd.Env = append(cmd.Env, env...)
 	cmd.Env = append(cmd.Env, state.EnvDir+"="+stateOf(root))
 	err = cmd.Run()
 	var exit *exec.ExitError
 	if ctx.Err() != nil {
-		err = fmt.Errorf("no answer within %s", proofLimit)
+		err = errNoAnswer
 	} else if errors.As(err, &exit) {
 		code, err = exit.ExitCode(), nil
 	}

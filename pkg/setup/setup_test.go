@@ -295,27 +295,29 @@ func TestProveTellsWhatIsWrong(t *testing.T) {
 		situation string
 		entry     settings.Entry
 		want      string // in the error; "" for none
+		env       []string
 	}{
-		{"gate", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{}}, ""},
-		{"gate with hold", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--hold", "1h"}}, ""},
-		{"gate in shell form", settings.Entry{Event: "SubagentStop", Command: `"` + p.Hook + `" gate --blocks 2`, Shell: true}, ""},
-		{"observing gate", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--observe"}}, ""},
-		{"gate that ignores the command", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--ignore", "^sleep"}}, ""},
-		{"courier", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"courier"}}, ""},
-		{"an event without a recording", settings.Entry{Event: "TeammateIdle", Command: p.Hook, Args: []string{}}, ""},
-		{"flags of another version", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--new"}}, "does not know"},
-		{"program gone", settings.Entry{Event: "SubagentStop", Command: "/gone/hook", Args: []string{}}, "no such file"},
-		{"program that says nothing", settings.Entry{Event: "SubagentStop", Command: script("cat >/dev/null"), Args: []string{}}, "let the stop through"},
-		{"hook that was too slow once", settings.Entry{Event: "SubagentStop", Command: script(`[ -e "$0.ran" ] && exec "` + p.Hook + `"; : >"$0.ran"; cat >/dev/null`), Args: []string{}}, ""},
-		{"hook that says why in its log", settings.Entry{Event: "SubagentStop", Command: script(`STOPGATE_DISABLE=1 exec "` + p.Hook + `"`), Args: []string{}}, "it logged disabled"},
-		{"program that fails", settings.Entry{Event: "SessionEnd", Command: script("echo broken >&2; exit 3"), Args: []string{}}, "exit code 3: broken"},
-		{"program that talks", settings.Entry{Event: "SessionEnd", Command: script("echo hello"), Args: []string{}}, `it printed "hello`},
-		{"program that records nothing", settings.Entry{Event: "PostToolUse", Command: script("cat >/dev/null"), Args: []string{}}, "nothing was recorded"},
+		{"gate", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{}}, "", nil},
+		{"gate with hold", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--hold", "1h"}}, "", nil},
+		{"gate in shell form", settings.Entry{Event: "SubagentStop", Command: `"` + p.Hook + `" gate --blocks 2`, Shell: true}, "", nil},
+		{"observing gate", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--observe"}}, "", nil},
+		{"gate that ignores the command", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--ignore", "^sleep"}}, "", nil},
+		{"courier", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"courier"}}, "", nil},
+		{"an event without a recording", settings.Entry{Event: "TeammateIdle", Command: p.Hook, Args: []string{}}, "", nil},
+		{"flags of another version", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--new"}}, "does not know", nil},
+		{"program gone", settings.Entry{Event: "SubagentStop", Command: "/gone/hook", Args: []string{}}, "no such file", nil},
+		{"program that says nothing", settings.Entry{Event: "SubagentStop", Command: script("cat >/dev/null"), Args: []string{}}, "let the stop through", nil},
+		{"hook that was too slow once", settings.Entry{Event: "SubagentStop", Command: script(`[ -e "$0.ran" ] && exec "` + p.Hook + `"; : >"$0.ran"; cat >/dev/null`), Args: []string{}}, "", nil},
+		{"hook that says why in its log", settings.Entry{Event: "SubagentStop", Command: script(`STOPGATE_DISABLE=1 exec "` + p.Hook + `"`), Args: []string{}}, "it logged disabled", nil},
+		{"a session whose limit of memory Go cannot read", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{}}, "exit code 2", []string{"GOMEMLIMIT=4Gi"}},
+		{"program that fails", settings.Entry{Event: "SessionEnd", Command: script("echo broken >&2; exit 3"), Args: []string{}}, "exit code 3: broken", nil},
+		{"program that talks", settings.Entry{Event: "SessionEnd", Command: script("echo hello"), Args: []string{}}, `it printed "hello`, nil},
+		{"program that records nothing", settings.Entry{Event: "PostToolUse", Command: script("cat >/dev/null"), Args: []string{}}, "nothing was recorded", nil},
 	} {
 		t.Run(c.situation, func(t *testing.T) {
 			t.Setenv("STOPGATE_DISABLE", "1") // of no account in a proof
 			t.Setenv("CLAUDE_PID", "1")
-			proofs, err := Prove(t.Context(), []settings.Entry{c.entry})
+			proofs, err := Prove(t.Context(), []settings.Entry{c.entry}, c.env)
 			if err != nil || len(proofs) != 1 {
 				t.Fatal(proofs, err)
 			}
@@ -324,6 +326,26 @@ func TestProveTellsWhatIsWrong(t *testing.T) {
 				t.Errorf("%v, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// The settings of a project can be anybody's: looking at them runs nothing but the
+// hook.
+func TestAProofRunsNoShell(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the line is one for sh")
+	}
+	p, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := filepath.Join(t.TempDir(), "ran")
+	proofs, err := Prove(t.Context(), []settings.Entry{{Event: "SubagentStop", Command: `"` + p.Hook + `" gate --ignore "$(touch ` + ran + `)"`, Shell: true}}, nil)
+	if err != nil || len(proofs) != 1 || proofs[0].Skipped == "" || proofs[0].Err != nil {
+		t.Error(proofs, err)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the rest of the line was run")
 	}
 }
 
@@ -346,7 +368,7 @@ func TestTwoRegistrationsAnswerOnce(t *testing.T) {
 			var both sync.WaitGroup
 			for i := range answers {
 				both.Go(func() {
-					stdout, stderr, code, err := run(t.Context(), entry, events["SubagentStop"], root)
+					stdout, stderr, code, err := run(t.Context(), entry, nil, events["SubagentStop"], root)
 					if err != nil || code != 0 {
 						t.Errorf("%v: exit %d %v %s", flags, code, err, stderr)
 					}
