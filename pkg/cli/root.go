@@ -129,7 +129,6 @@ or let through.`,
 					return fmt.Errorf("--%s is empty", name)
 				}
 			}
-			a.understood = true
 			return nil
 		},
 	}
@@ -142,10 +141,26 @@ or let through.`,
 	root.SetOut(a.h.Stdout)
 	root.SetErr(a.h.Stderr)
 	for _, command := range commands {
-		root.AddCommand(command(a))
+		cmd := command(a)
+		a.noteUnderstood(cmd)
+		root.AddCommand(cmd)
 	}
 	a.top = root
 	return root
+}
+
+// noteUnderstood notes when a command begins: by then the library has found nothing
+// wrong with the arguments, flags that exclude each other included.
+func (a *app) noteUnderstood(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		a.noteUnderstood(sub)
+	}
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			a.understood = true
+			return run(cmd, args)
+		}
+	}
 }
 
 // source is where the status of this machine comes from.

@@ -73,7 +73,7 @@ JSON are described in docs/status.md.`,
 func (a *app) nothing(st view.Status) {
 	scr := a.screen()
 	if st.Off {
-		scr.Line("stopgate is switched off: nothing is recorded until hookctl on")
+		scr.Line("stopgate is switched off: every stop is let through until hookctl on")
 	}
 	switch {
 	case st.Elsewhere > 0:

@@ -78,11 +78,11 @@ func scopes(goos, home, projectDir string, getenv func(string) string) []Scope {
 }
 
 // Files lists the files of a scope that exist, in the order in which later ones
-// win. None is an empty list; a folder that cannot be read is an error beside
-// the files found.
+// win; also one that is no file, so that reading it says so. None is an empty list;
+// a folder that cannot be read is an error beside the files found.
 func (s Scope) Files() ([]string, error) {
 	var all []string
-	if info, err := os.Stat(s.Path); err == nil && info.Mode().IsRegular() {
+	if _, err := os.Lstat(s.Path); err == nil {
 		all = append(all, s.Path)
 	}
 	if s.Dir == "" {
