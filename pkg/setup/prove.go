@@ -213,7 +213,8 @@ func run(ctx context.Context, e settings.Entry, env []string, payload, root stri
 	if e.Shell {
 		line := words(e.Command)
 		if rest, ok := strings.CutPrefix(line[0], "~/"); ok {
-			line[0] = filepath.Join(os.Getenv("HOME"), rest)
+			home, _ := os.UserHomeDir() // without one the program is not found
+			line[0] = filepath.Join(home, rest)
 		}
 		cmd = exec.CommandContext(ctx, line[0], line[1:]...)
 	}
