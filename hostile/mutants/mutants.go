@@ -107,7 +107,7 @@ var mutants = []mutant{
 	{"a cursor outlives a replacement", "pkg/transcript/scan.go", `inode != from.Inode || from`, `from`, transcripts},
 	{"half a line counts", "pkg/transcript/scan.go", "\t\t\tb.Cursor.Offset = lineAt\n\t\t}\n", "\t\t\tb.Cursor.Offset = at\n\t\t}\n", transcripts},
 	{"a line that is too long is the end", "pkg/transcript/scan.go", "\t\t\t\tskipping, b.Cursor.Inside = true, true\n", "\t\t\t\treturn nil\n", transcripts},
-	{"a word of a monitor is an end", "pkg/transcript/record.go", "if n.status != \"\" {\n\t\t\t\tb.Ends", "if true {\n\t\t\t\tb.Ends", transcripts},
+	{"a word of a monitor is an end", "pkg/transcript/record.go", `if len(all) == 0 || all[0].status == "" {`, `if len(all) == 0 {`, transcripts},
 	{"a removal is an end", "pkg/transcript/record.go", `case r.operation == "enqueue":`, `case r.operation == "enqueue" || r.operation == "remove":`, transcripts},
 	{"an agent's transcript tells ends", "pkg/transcript/record.go", "\tif src.Owner != Main {\n\t\treturn\n\t}\n", "", transcripts},
 	{"prose that quotes a notification is a delivery", "pkg/transcript/record.go", "\tif !isNotice(text) {\n\t\treturn\n\t}\n", "", transcripts},

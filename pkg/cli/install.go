@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -159,26 +158,19 @@ func (a *app) caveats(scr view.Screen, w setup.World, scope string) {
 		scr.Line()
 		scr.Text("! ", "  ", text, view.Bad)
 	}
-	for _, sc := range settings.Scopes(a.h.Env("HOME"), w.Cwd, a.h.Env) {
-		files, _ := sc.Files() // doctor says what cannot be read
-		for _, file := range files {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				continue
-			}
-			look, err := settings.Look(data)
-			if err == nil && look.DisableAllHooks != nil && *look.DisableAllHooks {
-				warn("no hook will run: disableAllHooks is set in " + w.Short(file))
-			}
-			if off := look.Env[state.EnvDisable]; err == nil && state.Disabled(func(string) string { return off }) {
-				warn("every stop will be let through: " + state.EnvDisable + "=" + view.Clean(off) + " is set in " + w.Short(file))
-			}
-			if dir := look.Env[state.EnvDir]; err == nil && dir != "" && dir != a.h.Env(state.EnvDir) {
-				warn("hookctl will not find what is recorded: " + state.EnvDir + "=" + view.Clean(dir) + " is set in " + w.Short(file) + ", and not for this shell")
-			}
-			if err == nil && sc.Name == settings.Managed && look.AllowManagedHooksOnly != nil && *look.AllowManagedHooksOnly {
-				warn("no hook of yours will run: allowManagedHooksOnly is set in " + w.Short(file))
-			}
+	for _, look := range w.Views() {
+		file := w.Short(look.Path)
+		if look.DisableAllHooks != nil && *look.DisableAllHooks {
+			warn("no hook will run: disableAllHooks is set in " + file)
+		}
+		if off := look.Env[state.EnvDisable]; state.Disables(off) {
+			warn("every stop will be let through: " + state.EnvDisable + "=" + view.Clean(off) + " is set in " + file)
+		}
+		if dir := look.Env[state.EnvDir]; dir != "" && dir != a.h.Env(state.EnvDir) {
+			warn("hookctl will not find what is recorded: " + state.EnvDir + "=" + view.Clean(dir) + " is set in " + file + ", and not for this shell")
+		}
+		if look.Scope == settings.Managed && look.AllowManagedHooksOnly != nil && *look.AllowManagedHooksOnly {
+			warn("no hook of yours will run: allowManagedHooksOnly is set in " + file)
 		}
 	}
 	if scope == settings.Project {

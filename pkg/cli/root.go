@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -51,9 +50,10 @@ var commands = []func(*app) *cobra.Command{
 	(*app).version,
 }
 
-// keepOrder lets help keep the order of the table. The library has one switch
-// for the whole process, so it is set once and never beside a running command.
-var keepOrder = sync.OnceFunc(func() { cobra.EnableCommandSorting = false })
+// Help keeps the order of the table.
+func init() { //nolint:gochecknoinits // a setting of that package, before a command runs
+	cobra.EnableCommandSorting = false
+}
 
 // app is what the commands share.
 type app struct {
@@ -109,7 +109,6 @@ func (a *app) say(format string, args ...any) {
 }
 
 func (a *app) root() *cobra.Command {
-	keepOrder()
 	root := &cobra.Command{
 		Use:   "hookctl",
 		Short: "see what stopgate does to a session, and why",

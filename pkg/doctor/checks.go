@@ -334,7 +334,7 @@ func hooksAllowed(f facts) Check {
 func switchedOn(f facts) Check {
 	v, where := f.value(state.EnvDisable)
 	switch {
-	case state.Disabled(func(string) string { return v }):
+	case state.Disables(v):
 		return Check{Status: Warn, Found: "stopgate is off by " + state.EnvDisable + "=" + v + " in " + where + ": every stop is let through", Mend: "take it out of " + where}
 	case f.state.off == "":
 		return Check{Status: OK, Found: "stopgate is on"}

@@ -134,17 +134,8 @@ func (d Doctor) state(ctx context.Context) stateFacts {
 	if until, off := state.At(f.path).OffUntil("", d.Now); off {
 		f.off, f.until = "the off switch", until
 	}
-	for _, dir := range []string{f.path, filepath.Join(f.path, "sessions")} {
-		if to, err := os.Readlink(dir); err == nil {
-			if _, err := os.Stat(dir); err != nil {
-				f.err = fmt.Errorf("%s is a link to %s, which cannot be entered", dir, to)
-				return f
-			}
-		}
-		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-			f.err = fmt.Errorf("%s is not a folder", dir)
-			return f
-		}
+	if f.err = state.At(f.path).Obstacle(); f.err != nil {
+		return f
 	}
 	at := f.path
 	info, err := os.Stat(at)

@@ -66,26 +66,21 @@ func Prove(ctx context.Context, entries []settings.Entry, env []string) ([]Proof
 	})
 	var all []Proof
 	for i, e := range sorted {
-		if p, err := Policy(e); err != nil || p.Mode != policy.Gate || e.Event != event.SubagentStop {
-			proof, err := proveIn(ctx, root, e, env)
+		sessions := []string{root}
+		if p, err := Policy(e); err == nil && p.Mode == policy.Gate && e.Event == event.SubagentStop {
+			// A session of its own for each gate: what one spent, another would
+			// miss. A stop is also let through where the machine was too slow just
+			// then, so only a second one tells.
+			own := filepath.Join(root, fmt.Sprint("gate", i))
+			sessions = []string{own, own + "-again"}
+		}
+		var proof Proof
+		for _, session := range sessions {
+			events, err := unpack(session)
 			if err != nil {
 				return all, err
 			}
-			all = append(all, proof)
-			continue
-		}
-		// A session of its own for each gate: what one spent, another would miss.
-		// A stop is also let through where the machine was too slow just then, so
-		// only a second one tells.
-		var proof Proof
-		for _, try := range []string{"", "-again"} {
-			session := filepath.Join(root, fmt.Sprint("gate", i, try))
-			if err := os.Mkdir(session, 0o700); err != nil {
-				return all, err
-			}
-			if proof, err = proveIn(ctx, session, e, env); err != nil {
-				return all, err
-			}
+			proof = prove(ctx, e, env, events[e.Event], session)
 			if proof.Err == nil || errors.Is(proof.Err, errNoAnswer) {
 				break
 			}
@@ -95,36 +90,15 @@ func Prove(ctx context.Context, entries []settings.Entry, env []string) ([]Proof
 	return all, nil
 }
 
-// proveIn unpacks the recorded session into a folder and sends the entry's event
-// of it.
-func proveIn(ctx context.Context, session string, e settings.Entry, env []string) (Proof, error) {
-	events, err := unpack(session)
-	if err != nil {
-		return Proof{}, err
-	}
-	return prove(ctx, e, env, events[e.Event], session), nil
-}
-
 // SessionGo are the variables for the Go runtime that the settings give to a session
 // here, as NAME=value, the weakest first: a program of Go that cannot read one of
 // them ends before it begins.
 func (w World) SessionGo() []string {
 	var all []string
-	for _, scope := range w.Scopes() {
-		files, _ := scope.Files() // what cannot be read is told elsewhere
-		for _, path := range files {
-			data, err := settings.Read(path)
-			if err != nil {
-				continue
-			}
-			look, err := settings.Look(data)
-			if err != nil {
-				continue
-			}
-			for _, name := range []string{"GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GOTRACEBACK"} {
-				if value, set := look.Env[name]; set {
-					all = append(all, name+"="+value)
-				}
+	for _, look := range w.Views() {
+		for _, name := range []string{"GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GOTRACEBACK"} {
+			if value, set := look.Env[name]; set {
+				all = append(all, name+"="+value)
 			}
 		}
 	}

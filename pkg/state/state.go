@@ -118,6 +118,21 @@ func Fallback() string {
 	return filepath.Join(os.TempDir(), "stopgate-"+strconv.Itoa(os.Getuid()))
 }
 
+// Obstacle tells what lies in the place of the folder, or of the sessions' in it,
+// and keeps a folder from being there; nil for nothing.
+func (d Dir) Obstacle() error {
+	for _, dir := range []string{d.path, filepath.Join(d.path, sessionsDir)} {
+		info, err := os.Stat(dir)
+		if to, linkErr := os.Readlink(dir); linkErr == nil && err != nil {
+			return fmt.Errorf("%s is a link to %s, which cannot be entered", dir, to)
+		}
+		if err == nil && !info.IsDir() {
+			return fmt.Errorf("%s is not a folder", dir)
+		}
+	}
+	return nil
+}
+
 func usable(dir string) bool {
 	sessions := filepath.Join(dir, sessionsDir)
 	if err := os.MkdirAll(sessions, 0o700); err != nil {
@@ -128,8 +143,11 @@ func usable(dir string) bool {
 
 // Disabled tells whether $STOPGATE_DISABLE switches stopgate off: by anything but
 // nothing, 0, false, no and off.
-func Disabled(env func(string) string) bool {
-	switch strings.ToLower(env(EnvDisable)) {
+func Disabled(env func(string) string) bool { return Disables(env(EnvDisable)) }
+
+// Disables tells whether a value of that variable switches stopgate off.
+func Disables(value string) bool {
+	switch strings.ToLower(value) {
 	case "", "0", "false", "no", "off":
 		return false
 	}
