@@ -3,7 +3,6 @@ package view
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
 	"stopgate/pkg/team"
@@ -146,16 +146,13 @@ func join(t *testing.T, config, version, session string) string {
 			return err
 		}
 		put := filepath.Join(config, filepath.FromSlash(names.Replace(filepath.ToSlash(rel))))
-		return write(put, names.Replace(string(data)))
+		hosttest.Write(t, noon, put, names.Replace(string(data)))
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return config
-}
-
-func write(path, content string) error {
-	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600))
 }
 
 func must(t *testing.T, err error) {
@@ -311,7 +308,7 @@ func TestMailAndTasksOfAMember(t *testing.T) {
 	for _, r := range rows {
 		src, config := teamMate(t, nil)
 		for name, content := range r.files {
-			must(t, write(filepath.Join(config, filepath.FromSlash(name)), content))
+			hosttest.Write(t, noon, filepath.Join(config, filepath.FromSlash(name)), content)
 		}
 		s := load(t, src, Filter{All: true}).Sessions[0]
 		ping := s.Teams[0].Members[1]
@@ -360,7 +357,7 @@ func TestSilentAgents(t *testing.T) {
 		for id, at := range map[string]time.Time{"a1": r.written, "a2": r.child} {
 			if !at.IsZero() {
 				path := filepath.Join(dir, sessionA, "subagents", "agent-"+id+".jsonl")
-				must(t, errors.Join(write(path, r.lines), os.Chtimes(path, at, at)))
+				hosttest.Write(t, at, path, r.lines)
 			}
 		}
 		s := load(t, src, Filter{All: true}).Sessions[0]
@@ -410,7 +407,7 @@ func TestLeftoverTeams(t *testing.T) {
 	config := filepath.Join(home, ".claude")
 	join(t, config, "2.1.220", session220)
 	join(t, config, "2.1.150", session235)
-	src := Source{Dir: state.At(t.TempDir()), Now: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), Env: func(name string) string {
+	src := Source{Dir: state.At(t.TempDir()), Now: noon.Add(12 * time.Hour), Env: func(name string) string {
 		return map[string]string{"HOME": home}[name]
 	}}
 	names := func(f Filter) string {
@@ -433,7 +430,7 @@ func TestLeftoverTeams(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, r.want)
 		}
 	}
-	must(t, write(filepath.Join(config, "projects", "-p", session235+".jsonl"), "{}\n"))
+	hosttest.Write(t, src.Now.Add(-time.Minute), filepath.Join(config, "projects", "-p", session235+".jsonl"), "{}\n")
 	if got := names(Filter{All: true}); got != "session-04d0a712" {
 		t.Errorf("a lead that has left a transcript: %q", got)
 	}
@@ -459,19 +456,19 @@ func TestOddTeamFiles(t *testing.T) {
 		"teams/third/config.json":                  `{"leadSessionId":7,"members":[null,{"name":"ping"}]}`,
 		"tasks/session-8747d493/9.json":            "[]",
 	} {
-		must(t, write(filepath.Join(config, filepath.FromSlash(name)), content))
+		hosttest.Write(t, noon, filepath.Join(config, filepath.FromSlash(name)), content)
 	}
 	st := load(t, src, Filter{All: true})
 	if len(st.Problems) != 2 || !strings.Contains(fmt.Sprint(st.Problems), "pong.json is no JSON") || !strings.Contains(fmt.Sprint(st.Problems), "9.json is no object") {
 		t.Errorf("problems %v", st.Problems)
 	}
-	must(t, write(filepath.Join(config, "teams", "session-8747d493", "config.json"), "torn {"))
+	hosttest.Write(t, noon, filepath.Join(config, "teams", "session-8747d493", "config.json"), "torn {")
 	st = load(t, src, Filter{All: true})
 	if s := st.Sessions[0]; len(s.Teams) != 1 || len(s.Teams[0].Members) != 1 || s.Teams[0].Members[0].Name != "ping" {
 		t.Errorf("with a broken config: %+v", s.Teams)
 	}
 	must(t, os.RemoveAll(filepath.Join(config, "teams")))
-	must(t, write(filepath.Join(config, "teams"), "a file"))
+	hosttest.Write(t, noon, filepath.Join(config, "teams"), "a file")
 	if s := load(t, src, Filter{All: true}).Sessions[0]; len(s.Teams) != 1 {
 		t.Errorf("with a file in place of the folder: %+v", s.Teams)
 	}
@@ -482,9 +479,9 @@ func TestHostileTeamsArePrintedSafely(t *testing.T) {
 	t.Parallel()
 	src, config := teamMate(t, nil)
 	evil := `x\u001b[2J\r\n\u202egnp\u0007`
-	must(t, write(filepath.Join(config, "teams", "session-8747d493", "config.json"),
-		strings.ReplaceAll(`{"name":"EVIL","leadSessionId":"`+session332+`","leadAgentId":"EVIL","members":[{"name":"EVIL","agentId":"EVIL@x","color":"EVIL","backendType":"EVIL","tmuxPaneId":"EVIL"},{"name":"p","backendType":"tmux","tmuxPaneId":"%EVIL"}]}`, "EVIL", evil)))
-	must(t, write(filepath.Join(config, "tasks", "session-8747d493", "1.json"), strings.ReplaceAll(`{"id":"EVIL","subject":"EVIL","status":"EVIL","owner":"EVIL","blockedBy":["EVIL"]}`, "EVIL", evil)))
+	hosttest.Write(t, noon, filepath.Join(config, "teams", "session-8747d493", "config.json"),
+		strings.ReplaceAll(`{"name":"EVIL","leadSessionId":"`+session332+`","leadAgentId":"EVIL","members":[{"name":"EVIL","agentId":"EVIL@x","color":"EVIL","backendType":"EVIL","tmuxPaneId":"EVIL"},{"name":"p","backendType":"tmux","tmuxPaneId":"%EVIL"}]}`, "EVIL", evil))
+	hosttest.Write(t, noon, filepath.Join(config, "tasks", "session-8747d493", "1.json"), strings.ReplaceAll(`{"id":"EVIL","subject":"EVIL","status":"EVIL","owner":"EVIL","blockedBy":["EVIL"]}`, "EVIL", evil))
 	src.Here, src.Alive = func(string) bool { return true }, func(int) bool { return false }
 	st := load(t, src, Filter{All: true})
 	var out bytes.Buffer
@@ -549,7 +546,7 @@ func TestTeamScreens(t *testing.T) {
 			p := play(t, c.play, c.events, letThrough)
 			config := p.join(t, c.snapshot, c.session)
 			for name, content := range c.files {
-				must(t, write(filepath.Join(config, filepath.FromSlash(name)), content))
+				hosttest.Write(t, noon, filepath.Join(config, filepath.FromSlash(name)), content)
 			}
 			p.now.Here, p.now.Alive = func(string) bool { return true }, func(int) bool { return !c.dead }
 			var out bytes.Buffer
