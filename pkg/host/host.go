@@ -33,6 +33,20 @@ type Host struct {
 	Parent func() int
 	// Alive tells whether a process of that id exists.
 	Alive func(pid int) bool
+	// Command is the command line of a process, word by word. false where the
+	// system does not tell, or not about this one.
+	Command func(pid int) ([]string, bool)
+	// Ancestors are this process's parent, its parent, and so on: at most eight,
+	// fewer where the system tells no more.
+	Ancestors func() []int
+	// Started is a token of when a process began: another process that has got
+	// the same id later has another token. It means nothing else, and nothing on
+	// another machine or after a restart. false where it cannot be told.
+	Started func(pid int) (string, bool)
+	// HungUp tells that nobody can read this process's stdout any more: the
+	// other end of the pipe or socket is closed. false also where that cannot be
+	// told: for a file, for a terminal, on Windows.
+	HungUp func() bool
 }
 
 // Clock tells the time and waits. The system's is the only one outside tests
@@ -61,6 +75,11 @@ func System() Host {
 		Clock:  SystemClock{},
 		Parent: os.Getppid,
 		Alive:  processAlive,
+
+		Command:   processCommand,
+		Ancestors: func() []int { return ancestors(os.Getpid()) },
+		Started:   processStarted,
+		HungUp:    func() bool { return hungUp(os.Stdout) },
 	}
 }
 

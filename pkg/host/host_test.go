@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,5 +103,20 @@ func TestWhichProcessesLive(t *testing.T) {
 	}
 	if h.PID != os.Getpid() || h.Parent() != os.Getppid() || h.Self() == "" {
 		t.Errorf("%d, %d, %q", h.PID, h.Parent(), h.Self())
+	}
+	switch runtime.GOOS {
+	case "linux", "darwin", "windows":
+	default:
+		t.Skip("not told on this system")
+	}
+	if words, ok := h.Command(os.Getpid()); !ok || !slices.Equal(words, os.Args) {
+		t.Errorf("command %q, %v", words, ok)
+	}
+	own, ok := h.Started(os.Getpid())
+	if parent, known := h.Started(os.Getppid()); !ok || !known || own == parent {
+		t.Errorf("began %q, its parent %q", own, parent)
+	}
+	if line := h.Ancestors(); len(line) == 0 || line[0] != os.Getppid() || len(line) > maxAncestors {
+		t.Errorf("ancestors %v", line)
 	}
 }

@@ -79,6 +79,10 @@ const (
 	Deadline  Why = "deadline"
 	Cancelled Why = "cancelled"
 	Messaged  Why = "message"
+	// Quieted is the end by [Wait.Quiet].
+	Quieted Why = "ceiling"
+	// SelfStopped is the end by [Wait.Self].
+	SelfStopped Why = "agent stopped"
 )
 
 // Wait is one wait. Fill the fields in and call [Wait.Run] once.
@@ -104,14 +108,35 @@ type Wait struct {
 	// Excused is asked at every step for tasks that need no longer be waited
 	// for; nil excuses none.
 	Excused func(task string) bool
-	// Message is given each message that the coordinator sends from now on; true
-	// ends the wait. nil ignores them.
+	// Message is given each message that the coordinator, or an agent of
+	// Senders, sends from now on; true ends the wait. nil ignores them.
 	Message func(transcript.Message) bool
+	// Quiet ends the wait once so much time has passed since the last line of a
+	// turn of the coordinator: a print run ends its agents then (docs/client.md:
+	// turns). Where that line has no time, the wait's start counts.
+	// Zero never ends it.
+	Quiet time.Duration
+	// Senders lists the transcripts of other agents that may send messages to
+	// this one. It is asked again and again, for agents come and go. What they
+	// sent since Since counts. nil has none.
+	Senders func() []string
+	// Inboxes are the inbox files of this agent. An unread entry since Since
+	// ends the wait.
+	Inboxes []string
+	// Self is the agent whose stop is held: news that it was stopped itself, told
+	// since Since, end the wait. "" for a wait of nobody.
+	Self string
 
 	ends     map[string]transcript.End
 	outputs  map[string]*outputFile
 	agents   map[string]*childAgent
+	senders  map[string]*sender
+	inboxes  map[string]*inbox
 	messaged bool
+	stopped  bool
+	nextMail time.Time
+	// turn is when the coordinator's last line of a turn was written.
+	turn time.Time
 	// read is how the transcripts that were read to their end looked then.
 	read map[string]fs.FileInfo
 }
@@ -134,68 +159,123 @@ func (w *Wait) Run(ctx context.Context) Result {
 	w.ends = map[string]transcript.End{}
 	w.outputs = map[string]*outputFile{}
 	w.agents = map[string]*childAgent{}
+	w.senders = map[string]*sender{}
+	w.inboxes = map[string]*inbox{}
 	w.read = map[string]fs.FileInfo{}
+	w.turn = w.Clock.Now()
 	for _, e := range w.Known {
 		w.ends[e.Task] = e
+		w.stopped = w.stopped || w.selfEnd(e)
 	}
+	w.lastTurn(w.turn)
 	res := Result{Cursor: transcript.Step{From: w.From, To: w.From}}
 	for {
 		now := w.Clock.Now()
-		w.follow(ctx, &res)
-		res.Outcomes = res.Outcomes[:0]
-		done := 0
-		for _, t := range w.Tasks {
-			if w.Excused != nil && w.Excused(t.ID) {
-				continue
-			}
-			o := w.outcome(ctx, t, now)
-			res.Outcomes = append(res.Outcomes, o)
-			if o.Done() {
-				done++
-			}
-		}
-		switch {
-		case done == len(res.Outcomes):
-			res.Why = AllEnded
-		case w.Any && done > 0:
-			res.Why = AnyEnded
-		case w.messaged:
-			res.Why = Messaged
-		case ctx.Err() != nil:
-			res.Why, res.Note = Cancelled, "interrupted"
-		case w.Cancelled != nil:
-			if note := w.Cancelled(); note != "" {
-				res.Why, res.Note = Cancelled, note
-			}
-		}
-		if res.Why == "" && !now.Before(w.Until) {
-			res.Why = Deadline
+		w.follow(ctx, &res, now)
+		w.mail(ctx, now)
+		done := w.outcomes(ctx, &res, now)
+		limit, why := w.limit()
+		res.Why, res.Note = w.over(ctx, done, len(res.Outcomes))
+		if res.Why == "" && !now.Before(limit) {
+			res.Why = why
 		}
 		if res.Why != "" {
 			return res
 		}
-		w.Clock.Sleep(ctx, min(Step, max(w.Until.Sub(now), time.Millisecond)))
+		w.Clock.Sleep(ctx, min(Step, max(limit.Sub(now), time.Millisecond)))
+	}
+}
+
+// outcomes looks at the tasks and counts those that have ended.
+func (w *Wait) outcomes(ctx context.Context, res *Result, now time.Time) (done int) {
+	res.Outcomes = res.Outcomes[:0]
+	for _, t := range w.Tasks {
+		if w.Excused != nil && w.Excused(t.ID) {
+			continue
+		}
+		o := w.outcome(ctx, t, now)
+		res.Outcomes = append(res.Outcomes, o)
+		if o.Done() {
+			done++
+		}
+	}
+	return done
+}
+
+// over tells why the wait is over before its limit, if it is.
+func (w *Wait) over(ctx context.Context, done, tasks int) (why Why, note string) {
+	switch {
+	case w.stopped:
+		return SelfStopped, "agent stopped"
+	case done == tasks:
+		return AllEnded, ""
+	case w.Any && done > 0:
+		return AnyEnded, ""
+	case w.messaged:
+		return Messaged, ""
+	case ctx.Err() != nil:
+		return Cancelled, "interrupted"
+	case w.Cancelled != nil:
+		if note := w.Cancelled(); note != "" {
+			return Cancelled, note
+		}
+	}
+	return "", ""
+}
+
+// limit is when the wait ends at the latest, and why.
+func (w *Wait) limit() (time.Time, Why) {
+	if w.Quiet > 0 {
+		if quiet := w.turn.Add(w.Quiet); quiet.Before(w.Until) {
+			return quiet, Quieted
+		}
+	}
+	return w.Until, Deadline
+}
+
+// lastTurn looks when the coordinator wrote its last line of a turn. A time that
+// is yet to come, because the clock was set back, is now.
+func (w *Wait) lastTurn(now time.Time) {
+	if w.Quiet <= 0 {
+		return
+	}
+	if _, at, ok := transcript.Turn(w.Files, w.Main); ok && !at.IsZero() {
+		if at.After(now) {
+			at = now
+		}
+		w.turn = at
 	}
 }
 
 // follow reads what the coordinator's transcript gained.
-func (w *Wait) follow(ctx context.Context, res *Result) {
+func (w *Wait) follow(ctx context.Context, res *Result, now time.Time) {
 	b, news := w.scan(ctx, transcript.Source{Path: w.Main, Owner: transcript.Main}, res.Cursor.To)
 	if !news {
 		return // not there yet, or no longer: the output files may still tell
 	}
+	w.lastTurn(now)
 	res.Cursor.To = b.Cursor
 	res.Ends = append(res.Ends, b.Ends...)
 	res.Deliveries = append(res.Deliveries, b.Deliveries...)
 	for _, e := range b.Ends {
 		w.ends[e.Task] = e
 	}
-	for _, m := range b.Messages {
-		// What was read first may be old: only what was sent since counts.
-		if w.Message != nil && !m.At.Before(w.Since) && w.Message(m) {
-			w.messaged = true
-		}
+	w.heed(b)
+}
+
+// news tells whether a file looks other than when it was last read to its end.
+func (w *Wait) news(path string) bool {
+	info, err := w.Files.Stat(path)
+	if err != nil {
+		delete(w.read, path)
+		return false
 	}
+	return !same(w.read[path], info)
+}
+
+// same tells whether a file looks as it did.
+func same(last, info fs.FileInfo) bool {
+	return last != nil && os.SameFile(last, info) && last.Size() == info.Size() && last.ModTime().Equal(info.ModTime())
 }
 
 // scan reads what a transcript gained; news is false where it cannot be read or
@@ -206,7 +286,7 @@ func (w *Wait) scan(ctx context.Context, src transcript.Source, from transcript.
 		delete(w.read, src.Path)
 		return b, false
 	}
-	if last := w.read[src.Path]; last != nil && os.SameFile(last, info) && last.Size() == info.Size() && last.ModTime().Equal(info.ModTime()) {
+	if same(w.read[src.Path], info) {
 		return b, false
 	}
 	ctx, cancel := context.WithTimeout(ctx, stepRead)
