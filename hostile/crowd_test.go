@@ -208,7 +208,7 @@ func TestTheStoreOfAnEndlessSessionIsBounded(t *testing.T) {
 			for j := range 250 {
 				agent := fmt.Sprintf("a%d", i*250+j)
 				tx.PutAgent(tx.Touch(agent, "general-purpose", w.transcript(agent)))
-				tx.Charge(taskOf(agent))
+				tx.Charge(taskOf(agent), 0, false)
 				tx.AddStop(ledger.Stop{AgentID: agent, Verdict: ledger.Block, Own: []string{taskOf(agent)}, Listed: []string{taskOf(agent)}})
 			}
 			return nil

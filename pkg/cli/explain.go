@@ -3,17 +3,20 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/handler"
@@ -192,13 +195,20 @@ func (x explaining) payload(out handler.Outcome, flags []string) {
 		}
 	}
 	x.head("rules")
-	steps := gate.Explain(out.Facts, gate.Policy{Blocks: policyOf(flags).Blocks})
+	if c := out.Clocks; c.By != "" || c.Stall > 0 {
+		x.field("client", clocksText(c, out.Limit))
+	}
+	steps := gate.Explain(out.Facts, out.Spend)
 	for _, s := range steps {
 		x.rule(s.Answers, s.Rule, s.Code)
 	}
 	x.verdict(d.Block, d.Code)
 	for _, t := range out.Facts.Own {
-		x.field(view.Clean(t.ID), fmt.Sprintf("was the reason of %s before", countOf(t.Charged, "block")))
+		text := fmt.Sprintf("was the reason of %s before", countOf(t.Charged, "block"))
+		if t.Waited > 0 {
+			text += ", and waited for " + gate.Span(t.Waited)
+		}
+		x.field(view.Clean(t.ID), text)
 	}
 	if out.Reason != "" {
 		x.head("the agent would be told")
@@ -208,6 +218,28 @@ func (x explaining) payload(out handler.Outcome, flags []string) {
 	}
 	scr.Line()
 	scr.Line("nothing was spent or recorded by this")
+}
+
+// clocksText says what was found of the client's clocks, and how long a hold may be
+// because of them.
+func clocksText(c clocks.Clocks, l clocks.Limit) string {
+	parts := []string{cmp.Or(string(c.Kind), "unknown host")}
+	if c.By != "" {
+		parts[0] += " (by its " + c.By + ")"
+	}
+	if c.Stall > 0 {
+		parts = append(parts, "an agent may stall "+gate.Span(c.Stall))
+	}
+	if quiet := c.Quiet(); quiet > 0 {
+		parts = append(parts, "a background agent is let go "+gate.Span(quiet)+" after the coordinator's last line")
+	}
+	if c.Timeout > 0 {
+		parts = append(parts, "the entry's timeout is "+gate.Span(c.Timeout))
+	}
+	if l.By != "" {
+		parts = append(parts, fmt.Sprintf("a hold may take %s (%s)", gate.Span(l.For), l.By))
+	}
+	return view.Clean(strings.Join(parts, "; "))
 }
 
 func agentText(e event.Event) string {
@@ -478,17 +510,26 @@ func recall(s view.Session, at int) (gate.Facts, gate.Policy) {
 		default:
 			f.Chain = 0
 		}
+		if gate.Code(before.Code) == gate.MessageWaits {
+			continue // costs nothing
+		}
 		for i := range f.Own {
-			for _, id := range before.Own {
-				if id == f.Own[i].ID {
-					f.Own[i].Charged++
-				}
+			own := &f.Own[i]
+			if slices.Contains(before.Own, own.ID) {
+				own.Charged++
+				own.Waited += before.Held
+				own.Told = own.Told || slices.Contains(before.Ended, own.ID)
 			}
 		}
 	}
+	f.CeilingOver = code == gate.CeilingOver
 	p, err := policy.Parse(stop.Policy)
 	if err != nil {
 		p.Blocks = policy.DefaultBlocks
 	}
-	return f, gate.Policy{Blocks: p.Blocks}
+	spend := gate.Policy{Blocks: p.Blocks}
+	if p.Hold > 0 {
+		spend.Patience = p.Patience
+	}
+	return f, spend
 }

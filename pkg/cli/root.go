@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stopgate/pkg/host"
+	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
 	"stopgate/pkg/team"
 	"stopgate/pkg/view"
@@ -170,6 +171,7 @@ func (a *app) source() view.Source {
 		Now:   a.h.Clock.Now(),
 		Env:   a.h.Env,
 		Alive: a.h.Alive,
+		Lives: func(p ledger.Process) bool { return p.Lives(a.h) },
 		Here:  team.Here, StartOf: team.StartOf,
 	}
 }

@@ -3,7 +3,10 @@
 // in pkg/attribute, and what was spent is kept in pkg/ledger.
 package gate
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Code says by which rule a stop was answered. The codes are recorded and shown.
 type Code string
@@ -21,6 +24,7 @@ const (
 	NotOwn      Code = "not-own"       // all that runs is somebody else's
 	BudgetSpent Code = "budget-spent"  // own tasks, but their blocks are used up
 	Renewed     Code = "store-renewed" // the ledger forgot what was spent
+	CeilingOver Code = "ceiling-over"  // a print run ends before an answer could count
 	Excused     Code = "excused"       // own tasks, none of which is waited for
 	OwnTask     Code = "own-task"      // own unfinished tasks: block
 )
@@ -42,6 +46,10 @@ type Task struct {
 	Since time.Time
 	// Charged is how many blocks it was the reason of before.
 	Charged int
+	// Waited is how long stops were held for it before, in all.
+	Waited time.Duration
+	// Told marks a task whose end was handed over to the agent before.
+	Told bool
 	// Persistent marks a monitor that has no end of its own.
 	Persistent bool
 	// Excused marks a task that is not meant to end, or that a person released.
@@ -78,12 +86,49 @@ type Facts struct {
 	Duplicate bool
 	// Chain counts the agent's blocks since a stop of it was last let through.
 	Chain int
+	// CeilingOver tells that the agent is in the background of a print run that
+	// will not wait for another answer of it.
+	CeilingOver bool
 }
 
-// Policy is what a person chose.
+// Policy is what a person chose, and what the client allows of it.
 type Policy struct {
-	// Blocks is how many blocks one task may be the reason of.
+	// Blocks is how many blocks one task may be the reason of, where Patience is 0.
 	Blocks int
+	// Patience is how long stops may be held for one task in all; 0 where stops
+	// are not held, or held once for each block.
+	Patience time.Duration
+	// Chain is how many blocks in a row one agent gets; 0 is [MaxChain].
+	Chain int
+}
+
+// affords tells whether a task may be the reason of another block.
+func (p Policy) affords(t Task) bool {
+	if p.Patience > 0 {
+		return !t.Told && t.Waited < p.Patience
+	}
+	return t.Charged < p.Blocks
+}
+
+// Left is how much patience there is for the one of the tasks that has most of it.
+func (p Policy) Left(tasks []Task) time.Duration {
+	left := time.Duration(0)
+	for _, t := range tasks {
+		if p.affords(t) {
+			left = max(left, p.Patience-t.Waited)
+		}
+	}
+	return left
+}
+
+// lastInRow tells whether a block now is the last one that the chain allows.
+func (p Policy) lastInRow(chain int) bool { return chain+1 >= p.chain() }
+
+func (p Policy) chain() int {
+	if p.Chain > 0 {
+		return p.Chain
+	}
+	return MaxChain
 }
 
 // Decision is the answer to a stop.
@@ -94,6 +139,9 @@ type Decision struct {
 	Tasks []Task
 	// Last tells that these tasks have no block left after this one.
 	Last bool
+	// Left is how much patience is left for those that still run; 0 where there is
+	// none, or where blocks are counted instead.
+	Left time.Duration
 	// Waiter is the path of the program that waits for a task, offered in the
 	// reason; "" offers none. Decide leaves it empty.
 	Waiter string
@@ -121,8 +169,9 @@ var rules = []rule{
 	{"nothing is the agent's own, but a task has no known owner", false, Unattrib, func(f Facts, _ Policy) bool { return len(f.Own) == 0 && f.Unowned > 0 }},
 	{"nothing is the agent's own", false, NotOwn, func(f Facts, _ Policy) bool { return len(f.Own) == 0 }},
 	{"no own task is one to wait for", false, Excused, func(f Facts, _ Policy) bool { return len(Waitable(f.Own)) == 0 }},
-	{"the blocks of all own tasks are spent", false, BudgetSpent, func(f Facts, p Policy) bool { return !affordable(Waitable(f.Own), p) }},
-	{"the agent was blocked too often in a row", false, BudgetSpent, func(f Facts, _ Policy) bool { return f.Chain >= MaxChain }},
+	{"what all own tasks may cost is spent", false, BudgetSpent, func(f Facts, p Policy) bool { return !affordable(Waitable(f.Own), p) }},
+	{"the agent was blocked too often in a row", false, BudgetSpent, func(f Facts, p Policy) bool { return f.Chain >= p.chain() }},
+	{"the print run will not wait for another answer", false, CeilingOver, func(f Facts, _ Policy) bool { return f.CeilingOver }},
 	{"the ledger was begun afresh and the agent goes on after a block", false, Renewed, func(f Facts, _ Policy) bool { return f.StoreRenewed && f.StopHookActive }},
 }
 
@@ -135,7 +184,7 @@ func Decide(f Facts, p Policy) Decision {
 	}
 	own := Waitable(f.Own)
 	after := Policy{Blocks: p.Blocks - 1}
-	return Decision{Block: true, Code: OwnTask, Tasks: own, Last: f.Chain+1 >= MaxChain || !affordable(own, after)}
+	return Decision{Block: true, Code: OwnTask, Tasks: own, Last: p.lastInRow(f.Chain) || p.Patience == 0 && !affordable(own, after), Left: p.Left(own)}
 }
 
 // Early answers a stop from the event alone; ok is false for one that needs more.
@@ -179,13 +228,6 @@ func Waitable(own []Task) []Task {
 	return out
 }
 
-// affordable tells whether one of the tasks has a block left. A block names and
-// charges all of them.
-func affordable(tasks []Task, p Policy) bool {
-	for _, t := range tasks {
-		if t.Charged < p.Blocks {
-			return true
-		}
-	}
-	return false
-}
+// affordable tells whether one of the tasks may be the reason of another block. A
+// block names and charges all of them.
+func affordable(tasks []Task, p Policy) bool { return slices.ContainsFunc(tasks, p.affords) }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+	"time"
 )
 
 // blocking are the facts of a stop that is blocked; each row changes what makes
@@ -83,16 +84,93 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// What a task may cost is time where stops are held for it, and blocks where not.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	hour := Policy{Blocks: 1, Patience: time.Hour}
+	cases := []struct {
+		name  string
+		facts Facts
+		code  Code
+		left  time.Duration
+		last  bool
+	}{
+		{"nothing was waited yet", blocking(nil), OwnTask, time.Hour, false},
+		{"a part of it is left, whatever the blocks", blocking(own(Task{ID: "b1", Charged: 5, Waited: 50 * time.Minute})), OwnTask, 10 * time.Minute, false},
+		{"it is spent", blocking(own(Task{ID: "b1", Charged: 1, Waited: time.Hour})), BudgetSpent, 0, false},
+		{"the most of several is left", blocking(own(Task{ID: "b1", Waited: time.Hour}, Task{ID: "b2", Waited: time.Minute})), OwnTask, 59 * time.Minute, false},
+		{"its end was told", blocking(own(Task{ID: "b1", Charged: 1, Waited: time.Minute, Told: true})), BudgetSpent, 0, false},
+		{"the last of the blocks in a row", blocking(func(f *Facts) { f.Chain = 6 }), OwnTask, time.Hour, true},
+		{"after the last of the blocks in a row", blocking(func(f *Facts) { f.Chain = 7 }), BudgetSpent, 0, false},
+		{"a print run that will not wait", blocking(func(f *Facts) { f.CeilingOver = true }), CeilingOver, 0, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if d := Decide(c.facts, hour); d.Code != c.code || d.Left != c.left || d.Last != c.last {
+				t.Errorf("got %+v", d)
+			}
+		})
+	}
+	if d := Decide(blocking(func(f *Facts) { f.Chain = 2 }), Policy{Blocks: 1, Patience: time.Hour, Chain: 2}); d.Code != BudgetSpent {
+		t.Errorf("a client that takes fewer blocks: %+v", d)
+	}
+}
+
+// How a held stop is answered, by what became of it.
+func TestAfterHold(t *testing.T) {
+	t.Parallel()
+	ended, killed := &Ending{Exited: true}, &Ending{Killed: true}
+	hour := Policy{Patience: time.Hour}
+	waited := func(d time.Duration, e *Ending) []Task { return []Task{{ID: "b1", Waited: d, Ending: e}} }
+	cases := []struct {
+		name  string
+		facts HoldFacts
+		code  Code
+		left  time.Duration
+		last  bool
+	}{
+		{"the task ended", HoldFacts{Policy: hour, Tasks: waited(time.Minute, ended)}, TaskEnded, 0, false},
+		{"the task was stopped", HoldFacts{Policy: hour, Tasks: waited(time.Minute, killed)}, TasksStopped, 0, false},
+		{"one was stopped and one ended", HoldFacts{Policy: hour, Tasks: append(waited(0, killed), waited(0, ended)...)}, TaskEnded, 0, false},
+		{"one runs: it is waited for again", HoldFacts{Policy: hour, Tasks: waited(9*time.Minute, nil)}, HoldOver, 51 * time.Minute, false},
+		{"one runs, the patience is spent", HoldFacts{Policy: hour, Tasks: waited(time.Hour, nil)}, PatienceOver, 0, true},
+		{"one runs, of another the patience is spent", HoldFacts{Policy: hour, Tasks: append(waited(time.Hour, nil), waited(time.Minute, nil)...)}, HoldOver, 59 * time.Minute, false},
+		{"one runs, it was the last block in a row", HoldFacts{Policy: hour, Last: true, Tasks: waited(time.Minute, nil)}, PatienceOver, 0, true},
+		{"one runs, blocks are counted", HoldFacts{Last: true, Tasks: waited(time.Minute, nil)}, HoldOver, 0, true},
+		{"the print run is about to end", HoldFacts{Policy: hour, CeilingNear: true, Tasks: waited(time.Minute, nil)}, CeilingNear, 0, true},
+		{"a message waits", HoldFacts{Policy: hour, Message: true, Tasks: waited(time.Minute, nil)}, MessageWaits, 59 * time.Minute, false},
+		{"the agent was stopped", HoldFacts{Policy: hour, AgentStopped: true, Tasks: waited(time.Minute, ended)}, AgentStopped, 0, false},
+		{"nobody waits for the answer", HoldFacts{Policy: hour, SessionOver: true, Tasks: waited(time.Minute, ended)}, SessionOver, 0, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := AfterHold(c.facts)
+			if !d.Block {
+				d.Left = 0
+			}
+			if d.Code != c.code || d.Left != c.left || d.Last != c.last {
+				t.Errorf("got %+v", d)
+			}
+		})
+	}
+}
+
 // expected says the rule once more, in other words.
 func expected(f Facts, p Policy) Code {
 	var wait, paid int
 	for _, t := range f.Own {
 		if !t.Persistent && !t.Excused {
 			wait++
-			if t.Charged >= p.Blocks {
+			if p.Patience == 0 && t.Charged >= p.Blocks || p.Patience > 0 && (t.Told || t.Waited >= p.Patience) {
 				paid++
 			}
 		}
+	}
+	chain := 7
+	if p.Chain > 0 {
+		chain = p.Chain
 	}
 	switch {
 	case f.Duplicate:
@@ -115,8 +193,10 @@ func expected(f Facts, p Policy) Code {
 		return NotOwn
 	case wait == 0:
 		return Excused
-	case wait == paid, f.Chain >= 7:
+	case wait == paid, f.Chain >= chain:
 		return BudgetSpent
+	case f.CeilingOver:
+		return CeilingOver
 	case f.StoreRenewed && f.StopHookActive:
 		return Renewed
 	}
@@ -128,12 +208,12 @@ func randomFacts(r *rand.Rand) (Facts, Policy) {
 	seldom := func() bool { return r.IntN(8) == 0 }
 	f := Facts{
 		Disabled: seldom(), Ephemeral: seldom(), Registry: often(), Session: often(), Candidates: r.IntN(4), Unowned: r.IntN(2),
-		StopHookActive: r.IntN(2) == 0, Store: often(), StoreRenewed: seldom(), Duplicate: seldom(), Chain: r.IntN(10),
+		StopHookActive: r.IntN(2) == 0, Store: often(), StoreRenewed: seldom(), Duplicate: seldom(), Chain: r.IntN(10), CeilingOver: seldom(),
 	}
 	for i := range r.IntN(4) {
-		f.Own = append(f.Own, Task{ID: fmt.Sprint("b", i), Charged: r.IntN(3), Persistent: seldom(), Excused: seldom()})
+		f.Own = append(f.Own, Task{ID: fmt.Sprint("b", i), Charged: r.IntN(3), Persistent: seldom(), Excused: seldom(), Told: seldom(), Waited: time.Duration(r.IntN(4)) * time.Minute})
 	}
-	return f, Policy{Blocks: r.IntN(4)}
+	return f, Policy{Blocks: r.IntN(4), Patience: time.Duration(r.IntN(4)) * time.Minute, Chain: r.IntN(9)}
 }
 
 // Whatever the facts: the rule is as told, what is asked early agrees with it,
@@ -165,7 +245,7 @@ func TestDecideEarlyAndExplainAgree(t *testing.T) {
 			checkBlock(t, f, p, d)
 		}
 	}
-	if len(seen) < 12 {
+	if len(seen) < 13 {
 		t.Errorf("only %v were met", seen)
 	}
 }
@@ -188,7 +268,7 @@ func checkBlock(t *testing.T, f Facts, p Policy, d Decision) {
 	if len(d.Tasks) != n {
 		t.Fatalf("%+v: named %+v", f, d.Tasks)
 	}
-	after.StoreRenewed = false
+	after.StoreRenewed, after.CeilingOver = false, false
 	if next := Decide(after, p); next.Block == d.Last {
 		t.Fatalf("%+v: last %v, but the next stop is %s", f, d.Last, next.Code)
 	}

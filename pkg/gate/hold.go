@@ -1,14 +1,21 @@
 package gate
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The codes of a stop that was held.
 const (
 	TaskEnded    Code = "task-ended"    // all own tasks ended in the hold: block with the outcomes
 	HoldOver     Code = "hold-over"     // the hold's time is over: block
+	PatienceOver Code = "patience-over" // and so is all the patience for its tasks: block, and let go next
+	CeilingNear  Code = "ceiling-near"  // a print run is about to end: block, and let go next
+	AgentStopped Code = "agent-stopped" // the held agent itself was stopped
 	MessageWaits Code = "message-waits" // a message waits for the agent: block
 	TasksStopped Code = "tasks-stopped" // the own tasks were stopped: nothing to wait for
 	SessionOver  Code = "session-over"  // the session or its client is gone
+	HoldLost     Code = "hold-lost"     // the hold was ended from outside, and found later
 )
 
 // Ending is how a task of a held stop ended.
@@ -33,6 +40,12 @@ type HoldFacts struct {
 	Tasks []Task
 	// Last is the Last of the decision that began the hold.
 	Last bool
+	// AgentStopped tells that somebody stopped the held agent.
+	AgentStopped bool
+	// CeilingNear tells that the print run will soon be over.
+	CeilingNear bool
+	// Policy is what the tasks may cost. Their Waited counts this hold already.
+	Policy Policy
 }
 
 // holdRules, the first that answers wins. A held stop that none answers is
@@ -44,27 +57,40 @@ var holdRules = []struct {
 }{
 	{Disabled, false, func(f HoldFacts) bool { return f.Disabled }},
 	{SessionOver, false, func(f HoldFacts) bool { return f.SessionOver }},
+	{AgentStopped, false, func(f HoldFacts) bool { return f.AgentStopped }},
 	{Excused, false, func(f HoldFacts) bool { return f.Released }},
 	{TasksStopped, false, func(f HoldFacts) bool {
 		return all(f.Tasks, func(t Task) bool { return t.Ending != nil && t.Ending.Killed })
 	}},
 	{TaskEnded, true, func(f HoldFacts) bool { return all(f.Tasks, func(t Task) bool { return t.Ending != nil }) }},
 	{MessageWaits, true, func(f HoldFacts) bool { return f.Message }},
+	{CeilingNear, true, func(f HoldFacts) bool { return f.CeilingNear }},
+	{PatienceOver, true, func(f HoldFacts) bool {
+		return f.Policy.Patience > 0 && (f.Last || f.Policy.Left(running(f.Tasks)) <= 0)
+	}},
 }
 
 // AfterHold answers a stop that was held.
 func AfterHold(f HoldFacts) Decision {
-	d := Decision{Block: true, Code: HoldOver, Tasks: f.Tasks, Last: f.Last}
+	d := Decision{Block: true, Code: HoldOver, Tasks: f.Tasks, Last: f.Last, Left: f.Policy.Left(running(f.Tasks))}
 	for _, r := range holdRules {
 		if r.answers(f) {
 			d.Code, d.Block = r.code, r.block
 			break
 		}
 	}
+	if d.Code == CeilingNear || d.Code == PatienceOver {
+		d.Last, d.Left = true, 0
+	}
 	if !d.Block {
-		d.Tasks = nil
+		d.Tasks, d.Last, d.Left = nil, false, 0
 	}
 	return d
+}
+
+// running are the tasks that have not ended.
+func running(tasks []Task) []Task {
+	return slices.DeleteFunc(slices.Clone(tasks), func(t Task) bool { return t.Ending != nil })
 }
 
 func all(tasks []Task, is func(Task) bool) bool {

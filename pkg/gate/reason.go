@@ -28,6 +28,10 @@ func opening(d Decision) string {
 		return "This is not an error: your stop was held until your own background work had ended.\n"
 	case HoldOver:
 		return "This is not an error: your stop was held for your own background work, and it has not all ended in that time.\n"
+	case PatienceOver:
+		return "This is not an error: your stop was held for your own background work as long as it may be, and it has not all ended.\n"
+	case CeilingNear:
+		return "This is not an error: your stop was held for your own background work, but the run that you belong to is about to end.\n"
 	case MessageWaits:
 		return "This is not an error: your stop was held for your own background work, but a message to you waits. It comes after your next tool call or, if you are a teammate, only when you end your turn: do that at once. Answer it first.\n"
 	}
@@ -135,23 +139,20 @@ func advice(d Decision) string {
 			pathed[kind(t.Kind)] = pathed[kind(t.Kind)] || Quotable(t.Output, maxPath)
 		}
 	}
-	if running == 0 {
-		return "Read what you need of the output, then " + report + ": only that text reaches the caller."
+	switch {
+	case running == 0:
+		return "Call one tool before you write anything: read the output (of a long one its end). Then " + report + ": only that text reaches the caller."
+	case d.Code == PatienceOver:
+		return "It is not waited for any longer; once you stop, it may be killed or end unheard. Do not start it again. Read what its output holds now, end with TaskStop what is not needed, and stop: that will be accepted. " + lastReport
+	case d.Code == CeilingNear:
+		return "Do not wait any longer: a report that comes late reaches nobody. Read what the output holds now, at most, and stop at once: that will be accepted. " + lastReport
+	case d.Left > 0:
+		return patient(d)
 	}
 	var b strings.Builder
 	b.WriteString("If you stop now, it may be killed or end unheard. Do not start it again. Wait for what you need, in the foreground, in steps of under 10 minutes:\n")
-	if d.Waiter != "" {
-		var ids []string
-		room := maxWaited
-		for _, t := range d.Tasks {
-			if t.Ending == nil && plainID(t.ID) && room >= len(t.ID) {
-				ids = append(ids, t.ID)
-				room -= len(t.ID) + 1
-			}
-		}
-		if len(ids) > 0 {
-			fmt.Fprintf(&b, "- any kind: run \"%s\" wait --timeout 9m %s (Bash timeout 600000); or, if that is not allowed:\n", d.Waiter, strings.Join(ids, " "))
-		}
+	if command := waitCommand(d); command != "" {
+		fmt.Fprintf(&b, "- any kind: run %s; or, if that is not allowed:\n", command)
 	}
 	if has["shell"] || has["workflow"] || has["MCP task"] || has["task"] {
 		b.WriteString("- shell or other command: run timeout 540 sh -c 'until tail -n 1 \"$0\" | grep -qE \"^.(exited|killed)\"; do sleep 2; done' FILE (Bash timeout 600000) with its output path as FILE, then read the file. No such last line: judge by what the file holds.\n")
@@ -171,8 +172,45 @@ func advice(d Decision) string {
 	} else {
 		b.WriteString("If something still runs after that, end your turn again: you may be asked once more, and then it will be accepted.\n")
 	}
-	b.WriteString("Then " + report + ", and name every task that still runs with its output path: only that text reaches the caller.")
+	b.WriteString("Then " + report + stillRuns)
 	return b.String()
+}
+
+// stillRuns ends the advice where something may be left running.
+const stillRuns = ", and name every task that still runs with its output path: only that text reaches the caller."
+
+// lastReport asks for what is known, of an agent that is let go next.
+const lastReport = "In this turn give your complete final report again as your last message, with the results so far" + stillRuns
+
+// patient is the advice for an agent that is waited for again. It costs a short
+// turn, no more: nothing has to be done.
+func patient(d Decision) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Nothing is lost by waiting: your next stop is held again for it, up to %s more, and you are told how it ended. Do not start it again and do not watch it. ", Span(d.Left))
+	if command := waitCommand(d); command != "" {
+		fmt.Fprintf(&b, "Do one of these:\n- run %s, in the foreground; if it says that something still runs, do it again or end your turn.\n- or simply end your turn again, with one short line.\n", command)
+	} else {
+		b.WriteString("Simply end your turn again, with one short line.\n")
+	}
+	b.WriteString("Whatever is not needed: end it with TaskStop.\nWhen you have the outcome, " + report + stillRuns)
+	return b.String()
+}
+
+// waitCommand is the command line that waits for those that still run, with the
+// Bash timeout that it needs; "" where there is none.
+func waitCommand(d Decision) string {
+	var ids []string
+	room := maxWaited
+	for _, t := range d.Tasks {
+		if t.Ending == nil && plainID(t.ID) && room >= len(t.ID) {
+			ids = append(ids, t.ID)
+			room -= len(t.ID) + 1
+		}
+	}
+	if d.Waiter == "" || len(ids) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\"%s\" wait --timeout 9m %s (Bash timeout 600000)", d.Waiter, strings.Join(ids, " "))
 }
 
 // Longest id and path, in characters, that are quoted.

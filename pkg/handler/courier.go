@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"stopgate/pkg/attribute"
+	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
@@ -22,8 +23,14 @@ const (
 	courierStart = time.Second
 	// courierCatchUp bounds the wait for the agent's last message on disk.
 	courierCatchUp = 3 * time.Second
-	// courierEnd gives the client time to wake the agent itself.
+	// courierEnd gives the client time to tell the news itself: to the agent after
+	// the end, and to the coordinator once that has nothing else to do.
 	courierEnd = 5 * time.Second
+	// busyLimit is how long a turn can go without a line: the longest command in
+	// the foreground takes ten minutes.
+	busyLimit = 11 * time.Minute
+	// courierStep is how often the courier looks meanwhile.
+	courierStep = 500 * time.Millisecond
 )
 
 // courier waits beside the gate for a stopped agent's own tasks. Where these
@@ -47,18 +54,20 @@ func (r *run) courier() (Outcome, string) {
 	if len(tasks) == 0 || out.Err != nil {
 		return out, ""
 	}
+	if out.Err = r.stand(tasks); out.Err != nil {
+		return out, "" // without a ledger nobody could tell that it was told once
+	}
+	defer r.leave()
 	r.pause()
 	spot, acted := r.lastSpot(ctx, live)
 	watch := r.watch(tasks, found, live)
-	watch.Until, watch.Message = r.began.Add(r.p.For), nil
+	watch.Until, watch.Message, watch.Self = r.began.Add(r.p.For), nil, r.e.AgentID
 	var result wait.Result
 	if !acted {
 		result = watch.Run(ctx)
 	}
 	if result.Why == wait.AllEnded || result.Why == wait.Deadline {
-		for until := r.h.Clock.Now().Add(courierEnd); r.h.Clock.Now().Before(until) && live.cancelled() == ""; {
-			r.h.Clock.Sleep(ctx, wait.Step)
-		}
+		r.letItBeTold(ctx, live, watch.Until)
 	}
 	r.resume()
 	if acted || result.Why != wait.AllEnded && result.Why != wait.Deadline || live.cancelled() != "" || r.actedSince(live, spot) {
@@ -79,6 +88,51 @@ func (r *run) courier() (Outcome, string) {
 	return out, gate.Wake(who, mine)
 }
 
+// stand records that this courier waits for the agent's tasks. An earlier one of
+// the same agent gives way.
+func (r *run) stand(tasks []gate.Task) error {
+	w := ledger.Watch{AgentID: r.e.AgentID, At: r.began, Until: r.began.Add(r.p.For), Process: r.process()}
+	for _, t := range tasks {
+		w.Tasks = append(w.Tasks, t.ID)
+	}
+	ctx, cancel := r.until(storeLimit)
+	defer cancel()
+	return ledger.Update(ctx, r.dir, r.e.SessionID, r.h.Clock.Now(), func(tx *ledger.Tx) error {
+		if have, ok := tx.WatchOf(r.e.AgentID); !ok || !have.At.After(r.began) || !have.Lives(r.h) {
+			tx.PutWatch(w)
+		}
+		return nil
+	})
+}
+
+// leave takes that record back. It is for people to see, so a failure is no matter.
+func (r *run) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), storeLimit)
+	defer cancel()
+	_ = ledger.Update(ctx, r.dir, r.e.SessionID, r.h.Clock.Now(), func(tx *ledger.Tx) error {
+		if have, ok := tx.WatchOf(r.e.AgentID); ok && have.PID == r.h.PID && have.At.Equal(r.began) {
+			tx.DropWatch(r.e.AgentID)
+		}
+		return nil
+	})
+}
+
+// letItBeTold waits until the client has had its time to tell the news itself. A
+// coordinator that is busy gets it with its next turn, so its last line counts.
+func (r *run) letItBeTold(ctx context.Context, live *liveness, until time.Time) {
+	after := r.h.Clock.Now()
+	for now := after; now.Before(until.Add(courierEnd)) && live.cancelled() == ""; now = r.h.Clock.Now() {
+		busy, last, ok := transcript.Turn(r.h.Files, r.e.TranscriptPath)
+		if last.After(after) {
+			after = last
+		}
+		if busy = busy && ok && now.Sub(last) < busyLimit; !busy && now.Sub(after) >= courierEnd {
+			return
+		}
+		r.h.Clock.Sleep(ctx, courierStep)
+	}
+}
+
 // courierTasks are the agent's own unfinished tasks, by the rules of the gate,
 // from a decision that spends and records nothing.
 func (r *run) courierTasks(out *Outcome) ([]gate.Task, attribute.Result) {
@@ -86,9 +140,9 @@ func (r *run) courierTasks(out *Outcome) ([]gate.Task, attribute.Result) {
 	ctx, cancel := r.until(storeLimit)
 	defer cancel()
 	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, r.ids())
-	if err != nil || !snap.Exists {
+	if err != nil {
 		out.Err = err
-		return nil, found // without a ledger nobody could tell that it was told once
+		return nil, found
 	}
 	var own []gate.Task
 	for _, t := range r.e.Candidates() {
@@ -97,7 +151,7 @@ func (r *run) courierTasks(out *Outcome) ([]gate.Task, attribute.Result) {
 			continue
 		}
 		l.Ignored = l.Ignored || r.p.Ignored(t.Command)
-		own = append(own, r.ownTask(t, l, snap.Charged[t.ID], snap.Released[t.ID]))
+		own = append(own, r.ownTask(t, l, ledger.Charge{}, snap.Released[t.ID]))
 	}
 	return gate.Waitable(own), found
 }
@@ -135,7 +189,7 @@ func (r *run) actedSince(live *liveness, spot int64) bool {
 		return true
 	}
 	for _, h := range live.snap.Holds {
-		if h.AgentID == r.e.AgentID && r.h.Alive(h.PID) && r.h.Clock.Now().Before(h.Until) {
+		if h.AgentID == r.e.AgentID && h.Lives(r.h) && r.h.Clock.Now().Before(h.Until) {
 			return true
 		}
 	}
@@ -189,8 +243,12 @@ func (r *run) meta() transcript.AgentMeta {
 	return meta
 }
 
-// courierOn tells whether this event is one for a courier.
+// courierOn tells whether this event is one for a courier. Where the client waits
+// for such a hook, and gives its message to the agent, none may stand.
 func (r *run) courierOn() bool {
-	return r.p.Mode == policy.Courier && r.e.Name == event.SubagentStop &&
-		!state.Off(r.h.Env, r.dir, r.e.SessionID, r.began)
+	if r.p.Mode != policy.Courier || r.e.Name != event.SubagentStop || state.Off(r.h.Env, r.dir, r.e.SessionID, r.began) {
+		return false
+	}
+	r.clocks = clocks.Read(r.h)
+	return r.clocks.Rewakes()
 }

@@ -65,7 +65,7 @@ func TestACourier(t *testing.T) {
 			s.taskExits(9 * time.Second)
 			s.after(5*time.Second, func() {
 				s.update(func(tx *ledger.Tx) {
-					tx.PutHold(ledger.Hold{AgentID: testAgent, Since: s.clock.Now(), Until: s.clock.Now().Add(time.Hour), PID: 99})
+					tx.PutHold(ledger.Hold{AgentID: testAgent, Since: s.clock.Now(), Until: s.clock.Now().Add(time.Hour), Process: ledger.Process{PID: 99}})
 				})
 			})
 		}, nil, false},
@@ -74,7 +74,7 @@ func TestACourier(t *testing.T) {
 			s.gone[99] = true
 			s.after(5*time.Second, func() {
 				s.update(func(tx *ledger.Tx) {
-					tx.PutHold(ledger.Hold{AgentID: testAgent, Since: s.clock.Now(), Until: s.clock.Now().Add(time.Hour), PID: 99})
+					tx.PutHold(ledger.Hold{AgentID: testAgent, Since: s.clock.Now(), Until: s.clock.Now().Add(time.Hour), Process: ledger.Process{PID: 99}})
 				})
 			})
 		}, nil, true},
@@ -151,7 +151,6 @@ func TestACourierTouchesNothingForOtherEvents(t *testing.T) {
 		"an ephemeral event by its type":        strings.Replace(s.stopPayload(false, "b1"), `"agent_type":"general-purpose"`, `"agent_type":""`, 1),
 		"an ephemeral event without a trace":    strings.ReplaceAll(strings.Replace(s.stopPayload(false, "b1"), `"agent_type":"general-purpose"`, `"agent_type":"reviewer"`, 1), "a1", "a7"),
 		"an event of another name":              fmt.Sprintf(`{"hook_event_name":"Stop","session_id":%q}`, testSession),
-		"a stop in a session without a ledger":  s.stopPayload(false, "b1"),
 		"a stop without anything to wait for":   s.stopPayload(false),
 		"a payload without a session":           `{"hook_event_name":"SubagentStop","agent_id":"a1","background_tasks":[{"id":"b1","type":"shell"}]}`,
 		"an event that does not list the tasks": fmt.Sprintf(`{"hook_event_name":"SubagentStop","session_id":%q,"agent_id":"a1"}`, testSession),
@@ -163,6 +162,72 @@ func TestACourierTouchesNothingForOtherEvents(t *testing.T) {
 	}
 	if s.snapshot().Exists || s.state().Ephemeral(testSession) != 0 {
 		t.Error("a courier made a store or counted an event")
+	}
+}
+
+// A courier that is the only entry, or whose gate has not answered yet, finds no
+// ledger and works all the same.
+func TestACourierWithoutAGate(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.taskExits(9 * time.Second)
+	if code, out, _, stderr := s.run(s.stopPayload(false, "b1"), "courier"); code != wakeCode || !strings.Contains(stderr, "b1 (shell) exited with code 0") {
+		t.Errorf("exit code %d, %q, %v", code, stderr, out.Err)
+	}
+	if snap := s.snapshot(); len(snap.Watches) != 0 || snap.Couriers["b1"].AgentID != testAgent {
+		t.Errorf("recorded %+v, %+v", snap.Watches, snap.Couriers)
+	}
+}
+
+// Six stops over one long task leave one courier: each new one takes the place of
+// the one before.
+func TestAnAgentHasOneCourier(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.exists()
+	s.taskExits(time.Minute)
+	s.after(10*time.Second, func() {
+		if w := s.snapshot().Watches[testAgent]; len(w.Tasks) != 1 || w.PID != 4242 || !w.Until.Equal(w.At.Add(2*time.Hour)) {
+			t.Errorf("on watch: %+v", w)
+		}
+		s.update(func(tx *ledger.Tx) {
+			tx.PutWatch(ledger.Watch{AgentID: testAgent, At: s.clock.Now(), Until: s.clock.Now().Add(time.Hour), Process: ledger.Process{PID: 99}})
+		})
+	})
+	began := s.clock.Now()
+	code, _, _, stderr := s.run(s.stopPayload(false, "b1"), "courier")
+	if took := s.clock.Now().Sub(began); code != 0 || stderr != "" || took > 12*time.Second {
+		t.Errorf("exit code %d after %s, %q", code, took, stderr)
+	}
+	if w := s.snapshot().Watches[testAgent]; w.PID != 99 {
+		t.Errorf("on watch: %+v", w)
+	}
+}
+
+// A coordinator that is busy gets the news with its next turn: it is not woken for
+// what reaches it by itself.
+func TestACourierOfABusyCoordinator(t *testing.T) {
+	t.Parallel()
+	for name, told := range map[string]bool{"that gets the news": true, "that does not": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSession(t)
+			s.exists()
+			s.appendTo(s.main(), s.call("toolu_z", "Bash", `{"command":"long"}`))
+			s.taskExits(9 * time.Second)
+			s.after(5*time.Minute, func() {
+				s.appendTo(s.main(), fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"content":[{"type":"tool_result","tool_use_id":"toolu_z","content":"done"}]}}`, s.stamp()))
+				if told {
+					s.appendTo(s.main(), s.notified("b1"))
+				}
+			})
+			s.after(5*time.Minute+2*time.Second, func() { s.appendTo(s.main(), s.says("Done.")) })
+			began := s.clock.Now()
+			code, _, _, _ := s.run(s.stopPayload(false, "b1"), "courier")
+			if took := s.clock.Now().Sub(began); (code == 0) != told || took < 5*time.Minute+7*time.Second || took > 5*time.Minute+9*time.Second {
+				t.Errorf("exit code %d after %s", code, took)
+			}
+		})
 	}
 }
 

@@ -19,7 +19,7 @@ func TestAHeldAgentGoesOn(t *testing.T) {
 		"a later stop of it is held": func(s *session) {
 			now := s.clock.Now()
 			err := ledger.Update(t.Context(), s.state(), testSession, now, func(tx *ledger.Tx) error {
-				tx.PutHold(ledger.Hold{AgentID: testAgent, Tasks: []string{"b1"}, Since: now, Until: now.Add(time.Hour), PID: 7})
+				tx.PutHold(ledger.Hold{AgentID: testAgent, Tasks: []string{"b1"}, Since: now, Until: now.Add(time.Hour), Process: ledger.Process{PID: 7}})
 				return nil
 			})
 			if err != nil {
@@ -64,7 +64,7 @@ func TestHeldAtOnceForOneTask(t *testing.T) {
 		"the later one is about to answer": func(s *session) {
 			now := s.clock.Now()
 			s.change(func(tx *ledger.Tx) {
-				tx.PutHold(ledger.Hold{AgentID: testAgent, Tasks: []string{"b1"}, Since: now, Until: now.Add(time.Hour), PID: 7})
+				tx.PutHold(ledger.Hold{AgentID: testAgent, Tasks: []string{"b1"}, Since: now, Until: now.Add(time.Hour), Process: ledger.Process{PID: 7}})
 			})
 		},
 	} {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/host"
@@ -53,6 +54,11 @@ type Outcome struct {
 	Cut bool
 	// Held is how long the stop was held; 0 for not at all.
 	Held time.Duration
+	// Spend is what the agent's tasks may cost; Clocks are the client's and Limit
+	// how long a hold may be because of them, where the stop could be held.
+	Spend  gate.Policy
+	Clocks clocks.Clocks
+	Limit  clocks.Limit
 	// Reason is the text of a block that was answered.
 	Reason string
 	// Err is what went wrong, if anything did.
@@ -213,6 +219,13 @@ type run struct {
 	// ends (true).
 	phases chan bool
 
+	// clocks are the client's, where the event asked for them; limit is how long its
+	// stop may be held, and background that the agent works in the background of a
+	// run that is over some time after the coordinator's turn.
+	clocks     clocks.Clocks
+	limit      clocks.Limit
+	background bool
+
 	// tidy tells that the folder is to be swept once the event is answered.
 	tidy bool
 
@@ -310,6 +323,9 @@ func (r *run) touchSession(tx *ledger.Tx) {
 	}
 	if r.e.TranscriptPath != "" {
 		s.Transcript = r.e.TranscriptPath
+	}
+	if r.e.Name != event.SessionEnd {
+		s.Ended, s.EndedBy = time.Time{}, 0 // it goes on under its id
 	}
 	s.LastEvent, s.LastEventAt = r.e.Name, r.began
 	if r.e.RegistryGiven {

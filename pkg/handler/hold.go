@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stopgate/pkg/attribute"
+	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
@@ -21,31 +22,41 @@ import (
 // be a new one: the two hooks run beside each other.
 const startMargin = time.Second
 
-// envClient is the client's process id in the hook's environment
-// (docs/client.md: the hook contract).
-const envClient = "CLAUDE_PID"
-
 // messageMargin is how long before the hook's start a message may have been sent
 // that the agent has not read: the client fires the event a little earlier.
 const messageMargin = 250 * time.Millisecond
+
+// mtimeGrain is how far apart two writes are that a file's time tells apart.
+const mtimeGrain = 20 * time.Millisecond
 
 // hold waits for the tasks that a decision named, with nothing open and nothing
 // charged, and answers with what became of them.
 func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 	watch := r.watch(out.Decision.Tasks, found, r.liveness())
+	watch.Until, watch.Self = r.began.Add(r.limit.For), r.e.AgentID
+	r.mail(watch)
+	if r.background {
+		watch.Quiet = r.clocks.Quiet()
+	}
 	r.pause()
 	result := watch.Run(context.Background())
 	r.resume()
 
-	facts := gate.HoldFacts{
-		Disabled:    result.Note == becauseOff,
-		SessionOver: result.Why == wait.Cancelled && result.Note != becauseOff,
-		Released:    len(result.Outcomes) == 0,
-		Message:     result.Why == wait.Messaged,
-		Last:        out.Decision.Last,
-		Tasks:       tasksAfter(out.Decision.Tasks, result.Outcomes, r.h.Clock.Now()),
-	}
 	held := r.h.Clock.Now().Sub(r.began)
+	facts := gate.HoldFacts{
+		Disabled:     result.Note == becauseOff,
+		SessionOver:  result.Why == wait.Cancelled && result.Note != becauseOff,
+		AgentStopped: result.Why == wait.SelfStopped,
+		Released:     len(result.Outcomes) == 0,
+		Message:      result.Why == wait.Messaged,
+		CeilingNear:  result.Why == wait.Quieted,
+		Last:         out.Decision.Last,
+		Tasks:        tasksAfter(out.Decision.Tasks, result.Outcomes, r.h.Clock.Now()),
+		Policy:       r.spend(),
+	}
+	for i := range facts.Tasks {
+		facts.Tasks[i].Waited += held
+	}
 	var d gate.Decision
 	ctx, cancel := r.until(storeLimit)
 	defer cancel()
@@ -56,15 +67,19 @@ func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 			Cursors:    map[string]transcript.Step{r.e.TranscriptPath: result.Cursor},
 		})
 		after := facts
-		if r.overtaken(tx, out.Decision.Tasks) {
+		row, claimed := tx.HoldOf(r.e.AgentID)
+		if claimed && (row.Over || !r.holds(row)) || r.charged(tx, out.Decision.Tasks) {
+			// Another process has taken over what this one holds for: it claimed
+			// the stop later, or has answered it.
 			after.SessionOver, result.Note = true, becauseSuperseded
 		}
 		d = gate.AfterHold(after)
-		if r.holds(tx.HoldOf(r.e.AgentID)) {
-			tx.DropHold(r.e.AgentID)
+		if claimed && r.holds(row) {
+			tx.EndHold(row)
 		}
-		stop := r.recordStop(tx, out.Facts, d, agentSum(r.e))
-		stop.Held = held
+		r.reap(tx)
+		stop := r.recordStop(tx, out.Facts, d, held)
+		stop.Held, stop.Limit, stop.Left, stop.Host = held, r.limit.By, d.Left, string(r.clocks.Kind)
 		for _, t := range facts.Tasks {
 			if t.Ending != nil {
 				stop.Ended = append(stop.Ended, t.ID)
@@ -83,17 +98,17 @@ func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 	return r.answer(out)
 }
 
-// overtaken tells whether another process has taken over what this one holds for:
-// it claimed the agent's stop after this one did, or has answered it already.
-func (r *run) overtaken(tx *ledger.Tx, tasks []gate.Task) bool {
-	h, claimed := tx.HoldOf(r.e.AgentID)
-	return claimed && !r.holds(h, true) ||
-		slices.ContainsFunc(tasks, func(t gate.Task) bool { return tx.Charged(t.ID) > t.Charged })
+// charged tells whether another process has charged one of the tasks meanwhile.
+func (r *run) charged(tx *ledger.Tx, tasks []gate.Task) bool {
+	return slices.ContainsFunc(tasks, func(t gate.Task) bool { return tx.Charged(t.ID).Blocks > t.Charged })
 }
 
 // claim records that this process holds the stop.
 func (r *run) claim(tx *ledger.Tx, d gate.Decision) {
-	h := ledger.Hold{AgentID: r.e.AgentID, Since: r.began, Until: r.began.Add(r.p.Hold), PID: r.h.PID}
+	h := ledger.Hold{
+		AgentID: r.e.AgentID, Type: r.e.AgentType, Since: r.began, Until: r.began.Add(r.limit.For),
+		Limit: r.limit.By, Left: d.Left, Host: string(r.clocks.Kind), Process: r.process(),
+	}
 	for _, t := range d.Tasks {
 		h.Tasks = append(h.Tasks, t.ID)
 	}
@@ -104,9 +119,37 @@ func (r *run) claim(tx *ledger.Tx, d gate.Decision) {
 	r.touchSession(tx)
 }
 
+// process is this process as the ledger keeps it.
+func (r *run) process() ledger.Process {
+	p := ledger.Process{PID: r.h.PID}
+	if r.h.Started != nil {
+		p.Started, _ = r.h.Started(r.h.PID)
+	}
+	return p
+}
+
 // holds tells whether a recorded hold is this one.
-func (r *run) holds(h ledger.Hold, ok bool) bool {
-	return ok && h.PID == r.h.PID && h.Since.Equal(r.began)
+func (r *run) holds(h ledger.Hold) bool { return h.PID == r.h.PID && h.Since.Equal(r.began) }
+
+// reap records the holds that were ended from outside, by a signal, the entry's
+// timeout or with the client. Nothing of them was answered or charged, so the
+// agent's next stop is guarded as if they had not been.
+func (r *run) reap(tx *ledger.Tx) {
+	for _, h := range tx.Lost(func(p ledger.Process) bool { return p.Lives(r.h) }) {
+		agent, ok := tx.Agent(h.AgentID)
+		if !ok {
+			agent = ledger.Agent{ID: h.AgentID, First: h.Since, Type: h.Type}
+		}
+		agent.Stops++
+		if h.Since.After(agent.Stopped) {
+			agent.Stopped = h.Since
+		}
+		tx.PutAgent(agent)
+		tx.AddStop(ledger.Stop{
+			Time: h.Since, AgentID: h.AgentID, Type: h.Type, Verdict: ledger.Allow, Code: string(gate.HoldLost),
+			Own: h.Tasks, Listed: h.Tasks, Policy: r.p.Flags(), Limit: h.Limit, Host: h.Host, Note: "ended from outside",
+		})
+	}
 }
 
 // Why a wait is cancelled.
@@ -124,7 +167,6 @@ func (r *run) watch(tasks []gate.Task, found attribute.Result, live *liveness) *
 		Clock: r.h.Clock,
 		Main:  r.e.TranscriptPath,
 		From:  found.Cursor(r.e.TranscriptPath),
-		Until: r.began.Add(r.p.Hold),
 		Since: r.began.Add(-messageMargin),
 	}
 	for _, t := range tasks {
@@ -160,9 +202,30 @@ func (r *run) names() []string {
 	return append(names, meta.Name, meta.Name+"@"+meta.TeamName)
 }
 
+// mail says where messages to the held agent can be seen: in the transcripts of
+// those beside it, and in its inbox where it is a teammate (docs/client.md:
+// messages).
+func (r *run) mail(w *wait.Wait) {
+	own, main := r.agentTranscript(), r.e.TranscriptPath
+	w.Senders = func() []string {
+		return slices.DeleteFunc(transcript.Agents(r.h.Files, transcript.AgentsDir(main)), func(path string) bool { return path == own })
+	}
+	meta := r.meta()
+	if inbox := transcript.InboxPath(main, meta.TeamName, meta.Name); inbox != "" {
+		w.Inboxes = []string{inbox}
+	}
+}
+
+// liveness begins to watch whether anybody still waits for the answer.
 func (r *run) liveness() *liveness {
-	live := &liveness{r: r, parent: r.h.Parent()}
-	live.client, _ = strconv.Atoi(r.h.Env(envClient)) // without it the parent alone tells
+	live := &liveness{r: r, parent: r.h.Parent(), client: r.clocks.Client}
+	if live.client == 0 && r.h.Ancestors == nil {
+		// Nothing tells the ancestors: the variable alone names the client. It says
+		// nothing where it names no living process now.
+		if pid, _ := strconv.Atoi(r.h.Env(clocks.EnvClient)); pid > 0 && r.h.Alive(pid) {
+			live.client = pid
+		}
+	}
 	return live
 }
 
@@ -179,13 +242,13 @@ type liveness struct {
 func (l *liveness) cancelled() string {
 	h := l.r.h
 	switch {
-	case h.Parent() != l.parent, l.client > 0 && !h.Alive(l.client):
+	case h.Parent() != l.parent, l.client > 0 && !h.Alive(l.client), h.HungUp != nil && h.HungUp():
 		return becauseGone
 	case state.Off(h.Env, l.r.dir, l.r.e.SessionID, h.Clock.Now()):
 		return becauseOff
 	}
 	l.refresh()
-	if l.snap.Session.Ended.After(l.r.began) {
+	if s := l.snap.Session; s.Ended.After(l.r.began) && (s.EndedBy == 0 || l.client == 0 || s.EndedBy == l.client) {
 		return becauseEnded
 	}
 	if l.snap.Agents[l.r.e.AgentID].Started.After(l.r.began.Add(startMargin)) || l.superseded() {
@@ -194,13 +257,15 @@ func (l *liveness) cancelled() string {
 	return ""
 }
 
-// superseded tells whether another process holds a later stop of the agent.
+// superseded tells whether another process has the agent now: it holds a later
+// stop of it or, beside a courier, is a later courier.
 func (l *liveness) superseded() bool {
-	if l.r.p.Mode != policy.Gate {
-		return false
+	if l.r.p.Mode == policy.Courier {
+		w, ok := l.snap.Watches[l.r.e.AgentID]
+		return ok && w.At.After(l.r.began)
 	}
 	for _, h := range l.snap.Holds {
-		if h.AgentID == l.r.e.AgentID && !l.r.holds(h, true) {
+		if h.AgentID == l.r.e.AgentID && !l.r.holds(h) {
 			return h.Since.After(l.r.began)
 		}
 	}
@@ -216,13 +281,17 @@ func (l *liveness) refresh() {
 	if err != nil || info.ModTime().Equal(l.modified) && info.Size() == l.size {
 		return
 	}
+	looked := info.ModTime()
+	if time.Since(looked) < mtimeGrain {
+		looked = time.Time{} // it can be written again without looking so
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	snap, err := ledger.Read(ctx, l.r.dir, l.r.e.SessionID, l.r.ids())
 	if err != nil {
 		return // busy or broken: what was known stands
 	}
-	l.snap, l.modified, l.size = snap, info.ModTime(), info.Size()
+	l.snap, l.modified, l.size = snap, looked, info.Size()
 }
 
 // ends are the ends that the ledger knows already: the coordinator's transcript

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"stopgate/pkg/clocks"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
@@ -27,6 +29,17 @@ type session struct {
 	clock  *planned
 	parent int
 	gone   map[int]bool
+	// line is the client's command line; entrypoint and env are its variables.
+	line       string
+	entrypoint string
+	env        map[string]string
+	// client is the client's process; strangers tells that it is none of the
+	// hook's ancestors.
+	client    int
+	strangers bool
+	hungUp    bool
+	// background tells that the agent lists itself.
+	background bool
 	// onPath is told each file that is asked for.
 	onPath func(name string)
 }
@@ -82,7 +95,7 @@ func (c *planned) Sleep(ctx context.Context, d time.Duration) bool {
 
 func newSession(t testing.TB) *session {
 	t.Helper()
-	s := &session{t: t, dir: t.TempDir(), parent: 100, gone: map[int]bool{}}
+	s := &session{t: t, dir: t.TempDir(), parent: 100, gone: map[int]bool{}, line: "claude", entrypoint: "cli", client: 200}
 	s.clock = &planned{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	s.appendTo(s.main(), `{"type":"user","message":{"role":"user","content":"go"}}`)
 	s.appendTo(s.agentFile(testAgent), s.call("toolu_b", "Bash", `{"command":"make","run_in_background":true}`))
@@ -183,6 +196,9 @@ func (s *session) stopPayload(active bool, tasks ...string) string {
 	if list == nil {
 		list = []map[string]string{}
 	}
+	if s.background {
+		list = append(list, map[string]string{"id": testAgent, "type": "subagent", "status": "running"})
+	}
 	payload, err := json.Marshal(map[string]any{
 		"session_id": testSession, "transcript_path": s.main(), "cwd": s.dir, "hook_event_name": "SubagentStop",
 		"agent_id": testAgent, "agent_type": "general-purpose", "agent_transcript_path": s.agentFile(testAgent),
@@ -202,10 +218,25 @@ func (s *session) host(payload string, args []string) host.Host {
 			switch name {
 			case state.EnvDir:
 				return s.state().Path()
-			case envClient:
-				return "200"
+			case clocks.EnvClient:
+				return strconv.Itoa(s.client)
+			case clocks.EnvEntrypoint:
+				return s.entrypoint
 			}
-			return ""
+			return s.env[name]
+		},
+		HungUp: func() bool { return s.hungUp },
+		Ancestors: func() []int {
+			if s.strangers {
+				return []int{s.parent}
+			}
+			return []int{s.parent, s.client}
+		},
+		Command: func(pid int) ([]string, bool) {
+			if pid != s.client {
+				return []string{"sh"}, true
+			}
+			return strings.Fields(s.line), true
 		},
 		Files: host.Files{Map: func(name string) string {
 			if s.onPath != nil {
@@ -287,7 +318,7 @@ func TestAHeldStop(t *testing.T) {
 		{
 			"whose task never ends is blocked at the deadline",
 			func(*session) {},
-			gate.HoldOver, true, []string{"b1 (shell, running for 1m00s)", "you may end your turn again"}, 60 * time.Second,
+			gate.HoldOver, true, []string{"b1 (shell, running for 1m00s)", "your next stop is held again for it, up to 59m00s more"}, 60 * time.Second,
 		},
 		{
 			"whose task was stopped is let through",
@@ -413,7 +444,7 @@ func TestAHeldStop(t *testing.T) {
 			if len(snap.Holds) != 0 {
 				t.Errorf("a hold is left: %+v", snap.Holds)
 			}
-			if want := btoi(test.block); snap.Charged["b1"] != want {
+			if want := btoi(test.block && test.code != gate.MessageWaits); snap.Charged["b1"] != want {
 				t.Errorf("%d blocks were charged, want %d", snap.Charged["b1"], want)
 			}
 			stop := snap.Stops[len(snap.Stops)-1]
@@ -458,7 +489,7 @@ func TestAHoldWhoseProcessDiedIsChargedNothing(t *testing.T) {
 	t.Parallel()
 	s := newSession(t)
 	err := ledger.Update(t.Context(), s.state(), testSession, s.clock.Now(), func(tx *ledger.Tx) error {
-		tx.PutHold(ledger.Hold{AgentID: testAgent, Tasks: []string{"b1"}, Since: s.clock.Now(), Until: s.clock.Now().Add(time.Hour), PID: 77})
+		tx.PutHold(ledger.Hold{AgentID: testAgent, Tasks: []string{"b1"}, Since: s.clock.Now(), Until: s.clock.Now().Add(time.Hour), Process: ledger.Process{PID: 77}})
 		return nil
 	})
 	if err != nil {
@@ -493,10 +524,10 @@ func TestAHeldStopNamesWhatEndedAndWhatDidNot(t *testing.T) {
 func TestAStopWithoutBudgetIsNotHeld(t *testing.T) {
 	t.Parallel()
 	s := newSession(t)
-	s.run(s.stopPayload(false, "b1"), "--hold=1s")
+	s.run(s.stopPayload(false, "b1"), "--hold=1s", "--patience=0")
 	s.clock.now = s.clock.now.Add(time.Minute)
 	slept := s.clock.slept
-	_, out, stdout, _ := s.run(s.stopPayload(true, "b1"), "--hold=1s")
+	_, out, stdout, _ := s.run(s.stopPayload(true, "b1"), "--hold=1s", "--patience=0")
 	if out.Decision.Code != gate.BudgetSpent || stdout != "" || s.clock.slept != slept {
 		t.Errorf("answered %s (%q) after sleeping %s", out.Decision.Code, stdout, s.clock.slept-slept)
 	}

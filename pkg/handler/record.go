@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
@@ -49,11 +50,13 @@ func (r *run) record() Outcome {
 	case event.SessionStart:
 		change = func(tx *ledger.Tx) {
 			tx.Session.AgentType = r.e.AgentType
-			tx.Session.Ended = time.Time{} // a session that is resumed lives again
 		}
 	case event.SessionEnd:
+		if r.e.AgentID != "" {
+			return out // an agent's, not the session's
+		}
 		change = func(tx *ledger.Tx) {
-			tx.Session.Ended = r.began
+			tx.Session.Ended, tx.Session.EndedBy = r.began, clocks.Read(r.h).Client
 		}
 	default:
 		return out
@@ -74,6 +77,7 @@ func (r *run) record() Outcome {
 	out.Err = ledger.Update(ctx, r.dir, r.e.SessionID, r.began, func(tx *ledger.Tx) error {
 		fresh = tx.Session.LastEventAt.IsZero()
 		change(tx)
+		r.reap(tx)
 		r.touchSession(tx)
 		return nil
 	})

@@ -3,13 +3,16 @@ package handler
 import (
 	"encoding/hex"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	"stopgate/pkg/attribute"
+	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
+	"stopgate/pkg/policy"
 	"stopgate/pkg/state"
 	"stopgate/pkg/transcript"
 )
@@ -41,7 +44,10 @@ func (r *run) stop() (Outcome, []byte) {
 		found = r.attribute()
 	}
 	out.Owners, out.Settled, out.Cut = found.Owners, found.Waited, found.Cut
+	r.prepareHold(&facts, found)
+	out.Clocks, out.Spend = r.clocks, r.spend()
 	err := r.decide(&out, facts, found)
+	out.Limit = r.limit
 	out.Err = errors.Join(out.Err, err)
 	if r.holdsFor(out.Decision) && err == nil {
 		return r.hold(out, found)
@@ -50,7 +56,64 @@ func (r *run) stop() (Outcome, []byte) {
 }
 
 // holdsFor tells whether a stop that would be blocked is held first.
-func (r *run) holdsFor(d gate.Decision) bool { return d.Block && r.p.Hold > 0 && !r.p.Observe }
+func (r *run) holdsFor(d gate.Decision) bool { return d.Block && r.limit.For > 0 && !r.p.Observe }
+
+// spend is what the agent's tasks may cost.
+func (r *run) spend() gate.Policy {
+	p := gate.Policy{Blocks: r.p.Blocks, Chain: clocks.Chain(r.h.Env, gate.MaxChain)}
+	if r.limit.For > 0 {
+		p.Patience = r.p.Patience
+	}
+	return p
+}
+
+// prepareHold finds the client's clocks for a stop that may be held, which is one
+// with an own task: how long it can be held at the most, and whether a print run
+// still waits for the agent.
+func (r *run) prepareHold(facts *gate.Facts, found attribute.Result) {
+	own := func(l transcript.Launch) bool { return l.Owner == r.e.AgentID }
+	if r.p.Hold <= 0 || !slices.ContainsFunc(slices.Collect(maps.Values(found.Owners)), own) {
+		return
+	}
+	r.clocks = clocks.ReadHold(r.h)
+	r.limit = r.clocks.Hold(r.p.Hold, policy.MaxHold)
+	quiet := r.clocks.Quiet()
+	if r.background = quiet > 0 && r.inBackground(); !r.background {
+		return
+	}
+	if busy, last, ok := transcript.Turn(r.h.Files, r.e.TranscriptPath); ok && !busy && !last.IsZero() {
+		facts.CeilingOver = r.began.Sub(last) >= quiet
+	}
+}
+
+// inBackground tells whether the agent, or one above it, works in the background:
+// such an agent lists itself (docs/client.md: background_tasks).
+func (r *run) inBackground() bool {
+	if r.e.Lists(r.e.AgentID) {
+		return true
+	}
+	ctx, cancel := r.until(storeLimit)
+	defer cancel()
+	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, nil)
+	if err != nil {
+		return true // nothing is known: the cautious answer
+	}
+	id := r.e.AgentID
+	for range 8 {
+		up := snap.Launches[id].Owner
+		if up == "" {
+			up = snap.Agents[id].Parent
+		}
+		if up == "" || up == transcript.Main {
+			return false
+		}
+		if r.e.Lists(up) {
+			return true
+		}
+		id = up
+	}
+	return true
+}
 
 // answer logs the outcome and makes the answer of it.
 func (r *run) answer(out Outcome) (Outcome, []byte) {
@@ -158,16 +221,21 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 				f.Own[i].Output = transcript.OutputBeside(r.h.Files, out.Owners, own.ID)
 			}
 		}
-		d := gate.Decide(f, gate.Policy{Blocks: r.p.Blocks})
+		d := gate.Decide(f, r.spend())
 		out.Facts, out.Decision = f, d
+		r.reap(tx)
 		if d.Code == gate.Duplicate {
 			return nil
 		}
 		if r.holdsFor(d) {
+			if r.p.Patience > 0 {
+				r.limit = r.clocks.Hold(r.p.Hold, d.Left)
+			}
 			r.claim(tx, d)
 			return nil
 		}
-		stop := r.recordStop(tx, f, d, sum)
+		stop := r.recordStop(tx, f, d, 0)
+		r.touchSession(tx)
 		stop.Unowned = unowned
 		if found.Cut && len(unowned) > 0 {
 			stop.Note = noteCut
@@ -177,7 +245,7 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 	})
 	if err != nil {
 		facts.Store = false
-		out.Facts, out.Decision = facts, gate.Decide(facts, gate.Policy{Blocks: r.p.Blocks})
+		out.Facts, out.Decision = facts, gate.Decide(facts, r.spend())
 		out.Owners = found.Owners
 		return err
 	}
@@ -193,12 +261,14 @@ const noteCut = "transcripts not read to their end"
 func agentSum(e event.Event) string { return hex.EncodeToString(e.Sum[:]) }
 
 // ownTask is a listed task of the agent as the gate looks at it.
-func (r *run) ownTask(t event.Task, l transcript.Launch, charged int, released bool) gate.Task {
+func (r *run) ownTask(t event.Task, l transcript.Launch, spent ledger.Charge, released bool) gate.Task {
 	own := gate.Task{
 		ID:         t.ID,
 		Kind:       t.Type,
 		Output:     l.Output,
-		Charged:    charged,
+		Charged:    spent.Blocks,
+		Waited:     spent.Waited,
+		Told:       spent.Told,
 		Persistent: l.Persistent,
 		Excused:    l.Ignored || released,
 		Since:      l.At,
@@ -209,13 +279,13 @@ func (r *run) ownTask(t event.Task, l transcript.Launch, charged int, released b
 	return own
 }
 
-// recordStop spends what the decision costs and writes the agent's and the
-// session's records.
-func (r *run) recordStop(tx *ledger.Tx, f gate.Facts, d gate.Decision, sum string) ledger.Stop {
+// recordStop spends what the decision costs, held being how long the stop was held,
+// and writes the agent's record.
+func (r *run) recordStop(tx *ledger.Tx, f gate.Facts, d gate.Decision, held time.Duration) ledger.Stop {
 	agent := tx.Touch(r.e.AgentID, r.e.AgentType, r.e.AgentTranscript)
 	agent.Stops++
 	agent.Stopped = r.began
-	agent.LastSum, agent.LastSumAt = sum, r.began
+	agent.LastSum, agent.LastSumAt = agentSum(r.e), r.began
 	blocked := d.Block && !r.p.Observe
 	if blocked {
 		agent.Blocks++
@@ -223,13 +293,12 @@ func (r *run) recordStop(tx *ledger.Tx, f gate.Facts, d gate.Decision, sum strin
 	} else {
 		agent.Chain = 0
 	}
-	if d.Block {
+	if d.Block && d.Code != gate.MessageWaits { // the agent answers, and is guarded as before
 		for _, t := range d.Tasks {
-			tx.Charge(t.ID)
+			tx.Charge(t.ID, held, t.Ending != nil)
 		}
 	}
 	tx.PutAgent(agent)
-	r.touchSession(tx)
 
 	stop := ledger.Stop{
 		Time:     r.began,

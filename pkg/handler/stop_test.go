@@ -710,7 +710,11 @@ func TestOtherEvents(t *testing.T) {
 			t.Parallel()
 			s := newSession(t)
 			s.mustRun(s.event("SubagentStart", fields{"agent_id": "a2", "agent_type": "ping"}))
-			s.mustRun(s.event(c.payload, fields{"agent_id": "a2", "agent_type": "x", "teammate_name": "ping", "team_name": "crew"}))
+			with := fields{"agent_id": "a2", "agent_type": "x", "teammate_name": "ping", "team_name": "crew"}
+			if c.payload == "SessionEnd" {
+				with = nil // one that names an agent is none of the session
+			}
+			s.mustRun(s.event(c.payload, with))
 			snap := s.snapshot()
 			if !c.see(snap) || snap.Session.LastEvent != c.payload || snap.Session.Cwd != s.dir || len(snap.Stops) != 0 {
 				t.Errorf("recorded %+v, %+v", snap.Session, snap.Agents)

@@ -21,12 +21,12 @@ func TestABeginningThatFailsLeavesNothing(t *testing.T) {
 	if _, err := os.Stat(dir.Store(session)); err == nil {
 		t.Error("the store is there")
 	}
-	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1") })
+	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1", 0, false) })
 	if err := Update(t.Context(), dir, session, noon, func(*Tx) error { return full }); !errors.Is(err, full) {
 		t.Errorf("gave %v", err)
 	}
 	update(t, dir, noon, func(tx *Tx) {
-		if tx.Charged("b1") != 1 {
+		if tx.Charged("b1").Blocks != 1 {
 			t.Error("a failed change cost what was promised before")
 		}
 	})
@@ -37,7 +37,7 @@ func TestABeginningThatFailsLeavesNothing(t *testing.T) {
 func TestTheStoreAfterABrokenOneCameLate(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
-	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1") })
+	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1", 0, false) })
 	path := dir.Store(session)
 	if err := os.Rename(path, state.AsideName(path, noon)); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestDamageAnywhereIsFoundAtOnce(t *testing.T) {
 		if err := os.WriteFile(dir.Store(session), damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		update(t, dir, noon, func(tx *Tx) { tx.Charge("b2") })
+		update(t, dir, noon, func(tx *Tx) { tx.Charge("b2", 0, false) })
 		if len(asides(t, dir)) > 0 {
 			found++
 		}

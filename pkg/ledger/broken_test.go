@@ -21,7 +21,7 @@ import (
 func filled(t testing.TB, dir state.Dir) string {
 	t.Helper()
 	update(t, dir, noon, func(tx *Tx) {
-		tx.Charge("b1")
+		tx.Charge("b1", 0, false)
 		for i := range 300 {
 			tx.Merge(Learned{Launches: []transcript.Launch{{Task: fmt.Sprintf("b%08d", i), Owner: "a1", Output: strings.Repeat("o", 100)}}})
 			tx.AddStop(Stop{AgentID: "a1", Verdict: Allow, Own: []string{strings.Repeat("x", 50)}})
@@ -136,7 +136,7 @@ func checkRecovery(t *testing.T, dir state.Dir, aside bool) {
 	renewed := false
 	err := tryUpdate(dir, noon, func(tx *Tx) {
 		renewed = !tx.Session.Renewed.IsZero()
-		tx.Charge("b2")
+		tx.Charge("b2", 0, false)
 	})
 	if err != nil {
 		t.Fatalf("writing gave %v", err)
@@ -170,7 +170,7 @@ func TestTruncatedAtEveryPage(t *testing.T) {
 		if _, err := Read(context.Background(), dir, session, nil); err != nil && !errors.Is(err, ErrBroken) {
 			t.Errorf("cut at %d: reading gave %v", cut, err)
 		}
-		if err := tryUpdate(dir, noon, func(tx *Tx) { tx.Charge("b2") }); err != nil {
+		if err := tryUpdate(dir, noon, func(tx *Tx) { tx.Charge("b2", 0, false) }); err != nil {
 			t.Errorf("cut at %d: writing gave %v", cut, err)
 			continue
 		}
@@ -198,7 +198,7 @@ func TestTruncatedWhileOpen(t *testing.T) {
 			}
 			t.Error("reading behind the end of the file went well")
 		}
-		tx.Charge("b2")
+		tx.Charge("b2", 0, false)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestSettingAsideAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 12 {
 		all.Go(func() {
-			if err := tryUpdate(dir, noon, func(tx *Tx) { tx.Charge("b2") }); err != nil {
+			if err := tryUpdate(dir, noon, func(tx *Tx) { tx.Charge("b2", 0, false) }); err != nil {
 				t.Error(err)
 			}
 		})

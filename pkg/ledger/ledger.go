@@ -13,6 +13,7 @@ import (
 	"errors"
 	"time"
 
+	"stopgate/pkg/host"
 	"stopgate/pkg/transcript"
 )
 
@@ -94,6 +95,11 @@ type Stop struct {
 	// Held is how much of it was a hold, and Ended the tasks that ended in it.
 	Held  time.Duration `json:"held,omitempty"`
 	Ended []string      `json:"ended,omitempty"`
+	// Limit is what limited the hold, Left how much patience was left after it and
+	// Host the kind of host; "" and 0 where nothing was held.
+	Limit string        `json:"limit,omitempty"`
+	Left  time.Duration `json:"left,omitempty"`
+	Host  string        `json:"host,omitempty"`
 	// Note says more about the verdict in one word or two.
 	Note string `json:"note,omitempty"`
 }
@@ -112,8 +118,10 @@ type Session struct {
 	// AgentType is the name the session runs as, from `--agent`.
 	AgentType string    `json:"agent_type,omitempty"`
 	Begun     time.Time `json:"begun,omitzero"`
-	// Ended is when SessionEnd came; zero for a session that may still run.
-	Ended time.Time `json:"ended,omitzero"`
+	// Ended is when SessionEnd came, and EndedBy the client that ended, 0 where
+	// that is unknown; zero for a session that may still run.
+	Ended   time.Time `json:"ended,omitzero"`
+	EndedBy int       `json:"ended_by,omitempty"`
 	// Renewed is when the store was begun afresh in place of a broken one.
 	Renewed time.Time `json:"renewed,omitzero"`
 	// LastEvent and LastEventAt are the last event that was recorded.
@@ -133,14 +141,52 @@ type Listed struct {
 	Ignored bool `json:"ignored,omitempty"`
 }
 
-// Hold is a stop that is being held.
+// Process is a process of ours that works beside others: one that holds a stop, or
+// a courier. It is over when the process is gone.
+type Process struct {
+	// PID is its id, and Started the mark of its start, by which a later process
+	// of the same id is told from it; "" where the system has none.
+	PID     int    `json:"pid"`
+	Started string `json:"started,omitempty"`
+}
+
+// Lives tells whether the process still runs.
+func (p Process) Lives(h host.Host) bool {
+	if !h.Alive(p.PID) {
+		return false
+	}
+	if p.Started == "" || h.Started == nil {
+		return true
+	}
+	now, ok := h.Started(p.PID)
+	return !ok || now == p.Started
+}
+
+// Hold is a stop that is being held, or was.
 type Hold struct {
 	AgentID string    `json:"agent_id"`
+	Type    string    `json:"agent_type,omitempty"`
 	Tasks   []string  `json:"tasks"`
 	Since   time.Time `json:"since"`
 	Until   time.Time `json:"until"`
-	// PID is the process that holds; the hold is over when it is gone.
-	PID int `json:"pid"`
+	// Limit is what sets Until, Left how much patience there was at the beginning,
+	// and Host the kind of host.
+	Limit string        `json:"limit,omitempty"`
+	Left  time.Duration `json:"left,omitempty"`
+	Host  string        `json:"host,omitempty"`
+	Process
+	// Over marks a hold that was answered. Its row stays until the agent's next
+	// one, so that another process that held the same stop knows of the answer.
+	Over bool `json:"over,omitempty"`
+}
+
+// Watch is a courier that waits. An agent has one: the latest.
+type Watch struct {
+	AgentID string    `json:"agent_id"`
+	Tasks   []string  `json:"tasks"`
+	At      time.Time `json:"at"`
+	Until   time.Time `json:"until"`
+	Process
 }
 
 // Snapshot is a copy of a session's store, or of the part that was asked for.
@@ -156,9 +202,16 @@ type Snapshot struct {
 	Heard map[string]transcript.Delivery
 	// Charged counts the blocks spent per task.
 	Charged map[string]int
+	// Waited is how long stops were held for a task, and Told the tasks whose end
+	// was handed over to their agent.
+	Waited map[string]time.Duration
+	Told   map[string]bool
 	// Released are the tasks that a person excused.
 	Released map[string]bool
-	Holds    []Hold
+	// Holds are those that were not answered; their processes may be dead.
+	Holds []Hold
+	// Watches are the couriers that wait, by agent; their processes may be dead.
+	Watches map[string]Watch
 	// Stops are the recorded stops, oldest first.
 	Stops []Stop
 	// Courier is what couriers told, by task.
@@ -191,9 +244,4 @@ type Learned struct {
 	Cursors map[string]transcript.Step
 	// Agents carries what meta files say; times and counters are left alone.
 	Agents []Agent
-}
-
-// Empty tells whether there is nothing to merge.
-func (l Learned) Empty() bool {
-	return len(l.Launches)+len(l.Ends)+len(l.Deliveries)+len(l.Cursors)+len(l.Agents) == 0
 }

@@ -14,6 +14,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"stopgate/pkg/host"
 	"stopgate/pkg/state"
 	"stopgate/pkg/transcript"
 )
@@ -75,9 +76,9 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		tx.Session.Cwd = "/p"
 		tx.PutAgent(agent)
 		tx.Merge(Learned{Launches: []transcript.Launch{launch}, Ends: []transcript.End{end}, Cursors: map[string]transcript.Step{"/t": {To: cursor}}})
-		tx.Charge("b1")
+		tx.Charge("b1", 0, false)
 		tx.Release("b2")
-		tx.PutHold(Hold{AgentID: "a1", Tasks: []string{"b1"}, Since: noon, PID: 7})
+		tx.PutHold(Hold{AgentID: "a1", Tasks: []string{"b1"}, Since: noon, Process: Process{PID: 7}})
 		tx.PutCourier(Courier{Task: "b1", AgentID: "a1", At: noon})
 		tx.AddStop(stop)
 	})
@@ -110,10 +111,10 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 func TestAFailedChangeLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
-	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1") })
+	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1", 0, false) })
 	mine := errors.New("mine")
 	err := Update(context.Background(), dir, session, noon, func(tx *Tx) error {
-		tx.Charge("b1")
+		tx.Charge("b1", 0, false)
 		return mine
 	})
 	if !errors.Is(err, mine) {
@@ -269,11 +270,6 @@ func TestMergingEndsAndDeliveries(t *testing.T) {
 			if _, heard := s.Heard["b1"]; heard == ok {
 				t.Errorf("heard %+v", s.Heard)
 			}
-			update(t, dir, noon, func(tx *Tx) {
-				if _, known := tx.EndOf("b1"); known != ok {
-					t.Errorf("EndOf tells %v", known)
-				}
-			})
 		})
 	}
 }
@@ -283,11 +279,73 @@ func TestChargesAndChains(t *testing.T) {
 	dir := folder(t)
 	for i := range 3 {
 		update(t, dir, noon, func(tx *Tx) {
-			if n := tx.Charged("b1"); n != i {
-				t.Errorf("charged %d, want %d", n, i)
+			c := tx.Charged("b1")
+			if c.Blocks != i || c.Waited != time.Duration(i)*time.Minute || c.Told {
+				t.Errorf("charged %+v after %d", c, i)
 			}
-			tx.Charge("b1")
+			tx.Charge("b1", time.Minute, false)
 		})
+	}
+	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1", -time.Hour, true) })
+	if s := read(t, dir); s.Charged["b1"] != 4 || s.Waited["b1"] != 3*time.Minute || !s.Told["b1"] {
+		t.Errorf("charged %v, waited %v, told %v", s.Charged, s.Waited, s.Told)
+	}
+}
+
+// A hold whose process was ended from outside is found once, whoever looks first;
+// one whose process lives, or that was answered, is not.
+func TestHoldsThatWereLost(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	update(t, dir, noon, func(tx *Tx) {
+		for i, id := range []string{"alive", "dead", "answered", "deader"} {
+			tx.PutHold(Hold{AgentID: id, Since: noon.Add(-time.Duration(i) * time.Minute), Process: Process{PID: i}})
+		}
+		h, _ := tx.HoldOf("answered")
+		tx.EndHold(h)
+	})
+	for _, want := range []string{"[deader dead]", "[]"} {
+		update(t, dir, noon, func(tx *Tx) {
+			ids := []string{}
+			for _, h := range tx.Lost(func(p Process) bool { return p.PID == 0 }) {
+				ids = append(ids, h.AgentID)
+			}
+			if got := fmt.Sprint(ids); got != want {
+				t.Errorf("lost %s, want %s", got, want)
+			}
+		})
+	}
+	if s := read(t, dir); len(s.Holds) != 1 || s.Holds[0].AgentID != "alive" {
+		t.Errorf("holds %+v", s.Holds)
+	}
+}
+
+// A process id that lives again belongs to another process.
+func TestAProcessIdThatLivesAgain(t *testing.T) {
+	t.Parallel()
+	marks := map[int]string{1: "100", 2: "250"}
+	h := host.Host{Alive: func(pid int) bool { return marks[pid] != "" }, Started: func(pid int) (string, bool) { return marks[pid], marks[pid] != "" }}
+	for p, want := range map[Process]bool{
+		{PID: 1, Started: "100"}: true, {PID: 2, Started: "100"}: false, {PID: 3, Started: "100"}: false, {PID: 2}: true,
+	} {
+		if p.Lives(h) != want {
+			t.Errorf("%+v lives: %v", p, !want)
+		}
+	}
+}
+
+func TestCouriersOnWatch(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	update(t, dir, noon, func(tx *Tx) {
+		tx.PutWatch(Watch{AgentID: "a1", At: noon, Tasks: []string{"b1"}})
+		tx.PutWatch(Watch{AgentID: "a1", At: noon.Add(time.Second), Tasks: []string{"b1", "b2"}})
+		tx.PutWatch(Watch{AgentID: "a2", At: noon})
+		tx.DropWatch("a2")
+		tx.DropWatch("a3")
+	})
+	if s := read(t, dir); len(s.Watches) != 1 || len(s.Watches["a1"].Tasks) != 2 {
+		t.Errorf("watches %+v", s.Watches)
 	}
 }
 
@@ -331,10 +389,10 @@ func TestStrangeIds(t *testing.T) {
 	for _, id := range []string{"", "../../x", "a@b", strings.Repeat("x", 10_000), "a\x00b", "\xff\xfe", "é", strings.Repeat("y", maxKey)} {
 		update(t, dir, noon, func(tx *Tx) {
 			tx.PutAgent(Agent{ID: id})
-			tx.Charge(id)
+			tx.Charge(id, 0, false)
 			tx.Release(id)
 			tx.PutHold(Hold{AgentID: id})
-			tx.DropHold(id)
+			tx.EndHold(Hold{AgentID: id})
 			tx.PutCourier(Courier{Task: id})
 			tx.AddStop(Stop{AgentID: id, Listed: []string{id, "b1"}})
 			tx.Merge(Learned{
@@ -401,7 +459,7 @@ func TestRowsAreBounded(t *testing.T) {
 func TestANewerStoreIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
-	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1") })
+	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1", 0, false) })
 	path := dir.Store(session)
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second})
 	if err != nil {
@@ -414,7 +472,7 @@ func TestANewerStoreIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := contentOf(t, path)
-	if err := tryUpdate(dir, noon, func(tx *Tx) { tx.Charge("b1") }); !errors.Is(err, ErrNewer) {
+	if err := tryUpdate(dir, noon, func(tx *Tx) { tx.Charge("b1", 0, false) }); !errors.Is(err, ErrNewer) {
 		t.Errorf("writing gave %v", err)
 	}
 	if _, err := Read(context.Background(), dir, session, nil); !errors.Is(err, ErrNewer) {
@@ -440,7 +498,7 @@ func contentOf(t testing.TB, path string) []byte {
 func TestAReadLeavesTheStoreAsItIs(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
-	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1"); tx.AddStop(Stop{AgentID: "a1"}) })
+	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1", 0, false); tx.AddStop(Stop{AgentID: "a1"}) })
 	path := dir.Store(session)
 	before := contentOf(t, path)
 	info, err := os.Stat(path)

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	case "charge":
 		n, _ := strconv.Atoi(os.Getenv("LEDGER_TEST_N"))
 		for range n {
-			if err := tryUpdate(dir, noon, func(tx *Tx) { tx.Charge("b1") }); err != nil {
+			if err := tryUpdate(dir, noon, func(tx *Tx) { tx.Charge("b1", 0, false) }); err != nil {
 				fmt.Println(err)
 				os.Exit(1)
 			}
@@ -69,7 +69,7 @@ func other(t *testing.T, dir state.Dir, role string, env ...string) *exec.Cmd {
 func TestAStoppedHolderOfTheLock(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
-	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1") })
+	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1", 0, false) })
 	cmd := other(t, dir, "hold the lock")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -109,7 +109,7 @@ func TestAStoppedHolderOfTheLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1") })
+	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1", 0, false) })
 	if n := read(t, dir).Charged["b1"]; n != 2 {
 		t.Errorf("charged %d", n)
 	}
@@ -148,7 +148,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		update(t, dir, noon, func(tx *Tx) { tx.Charge("b2") })
+		update(t, dir, noon, func(tx *Tx) { tx.Charge("b2", 0, false) })
 	}
 	if n := read(t, dir).Charged["b2"]; n != 15 || len(asides(t, dir)) != 0 {
 		t.Errorf("charged %d, set aside %v", n, asides(t, dir))
@@ -163,7 +163,7 @@ func TestAStoreOfSomebodyElse(t *testing.T) {
 		t.Skip("giving up rights needs them")
 	}
 	dir := folder(t)
-	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1") })
+	update(t, dir, noon, func(tx *Tx) { tx.Charge("b1", 0, false) })
 	for p := dir.Store(session); p != filepath.Dir(p); p = filepath.Dir(p) {
 		if info, err := os.Stat(p); err == nil && info.Mode().Perm()&0o005 != 0o005 && len(p) > len(os.TempDir()) {
 			if err := os.Chmod(p, info.Mode().Perm()|0o055); err != nil {

@@ -25,6 +25,7 @@ var (
 	bucketReleased = []byte("released")
 	bucketHolds    = []byte("holds")
 	bucketCouriers = []byte("couriers")
+	bucketWatches  = []byte("watches")
 
 	keySession = []byte("session")
 	keySchema  = []byte("schema")
@@ -276,23 +277,30 @@ func fill(have *string, news string) {
 	}
 }
 
-// charge is the row of the blocks spent on a task.
-type charge struct {
-	Blocks int       `json:"blocks"`
-	At     time.Time `json:"at"`
+// Charge is what was spent on a task.
+type Charge struct {
+	// Blocks is how many blocks it was the reason of, Waited how long stops were
+	// held for it.
+	Blocks int           `json:"blocks"`
+	Waited time.Duration `json:"waited,omitempty"`
+	// Told marks a task whose end was handed over to its agent.
+	Told bool      `json:"told,omitempty"`
+	At   time.Time `json:"at"`
 }
 
-// Charged is how many blocks a task was the reason of.
-func (t *Tx) Charged(task string) int {
-	c, _ := get[charge](t.tx, bucketCharges, task)
-	return c.Blocks
+// Charged is what was spent on a task.
+func (t *Tx) Charged(task string) Charge {
+	c, _ := get[Charge](t.tx, bucketCharges, task)
+	return c
 }
 
-// Charge spends one block on a task.
-func (t *Tx) Charge(task string) {
+// Charge spends one block on a task, and the time that a stop was held for it.
+// told tells that the block hands over its end.
+func (t *Tx) Charge(task string, waited time.Duration, told bool) {
 	if storable(task) {
+		c := t.Charged(task)
 		t.bound(bucketCharges, task)
-		t.put(bucketCharges, []byte(task), charge{Blocks: t.Charged(task) + 1, At: t.now})
+		t.put(bucketCharges, []byte(task), Charge{Blocks: c.Blocks + 1, Waited: c.Waited + max(0, waited), Told: c.Told || told, At: t.now})
 	}
 }
 
@@ -346,21 +354,65 @@ func (t *Tx) AddStop(s Stop) uint64 {
 
 func seqKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-// PutHold records that a stop is held; DropHold that it no longer is.
+// PutHold records that a stop is held.
 func (t *Tx) PutHold(h Hold) {
 	if storable(h.AgentID) {
 		h.Tasks = shorten(h.Tasks)
+		bounded(&h.Type)
+		t.bound(bucketHolds, h.AgentID)
 		t.put(bucketHolds, []byte(h.AgentID), h)
 	}
 }
 
-// HoldOf reads the hold of an agent.
+// HoldOf reads the hold of an agent, answered or not.
 func (t *Tx) HoldOf(agentID string) (Hold, bool) { return get[Hold](t.tx, bucketHolds, agentID) }
 
-// DropHold removes an agent's hold.
-func (t *Tx) DropHold(agentID string) {
-	if b := t.tx.Bucket(bucketHolds); b != nil && storable(agentID) {
-		_ = b.Delete([]byte(agentID))
+// EndHold marks a hold as answered.
+func (t *Tx) EndHold(h Hold) {
+	h.Over = true
+	t.PutHold(h)
+}
+
+// Lost gives the holds that were not answered and whose process is gone: they were
+// ended from outside. They are marked as answered, so each is given once.
+func (t *Tx) Lost(lives func(Process) bool) []Hold {
+	var out []Hold
+	for _, h := range rows[Hold](t.tx, bucketHolds, nil) {
+		if !h.Over && !lives(h.Process) {
+			out = append(out, h)
+			t.EndHold(h)
+		}
+	}
+	slices.SortFunc(out, func(a, b Hold) int { return a.Since.Compare(b.Since) })
+	return out
+}
+
+// WatchOf reads the courier that waits for an agent's tasks.
+func (t *Tx) WatchOf(agentID string) (Watch, bool) {
+	return get[Watch](t.tx, bucketWatches, agentID)
+}
+
+// PutWatch records that a courier waits; it takes the place of an earlier one.
+func (t *Tx) PutWatch(w Watch) {
+	if storable(w.AgentID) {
+		w.Tasks = shorten(w.Tasks)
+		t.bound(bucketWatches, w.AgentID)
+		t.put(bucketWatches, []byte(w.AgentID), w)
+	}
+}
+
+// DropWatch removes what is recorded of a courier that waited.
+func (t *Tx) DropWatch(agentID string) { t.drop(bucketWatches, agentID) }
+
+// drop deletes a row and counts it out.
+func (t *Tx) drop(bucket []byte, key string) {
+	b := t.tx.Bucket(bucket)
+	if b == nil || !storable(key) || b.Get([]byte(key)) == nil {
+		return
+	}
+	if err := b.Delete([]byte(key)); err == nil {
+		err = b.SetSequence(max(b.Sequence(), 1) - 1)
+		t.err = cmp.Or(t.err, err)
 	}
 }
 
@@ -373,15 +425,6 @@ func (t *Tx) PutCourier(c Courier) {
 		t.bound(bucketCouriers, c.Task)
 		t.put(bucketCouriers, []byte(c.Task), c)
 	}
-}
-
-// EndOf reads what is known of a task's end.
-func (t *Tx) EndOf(task string) (End, bool) {
-	end, ok := get[End](t.tx, bucketEnds, task)
-	if !ok || end.Status == "" {
-		return End{}, false // only a delivery was seen
-	}
-	return end, true
 }
 
 // bound makes room for a new row. The bucket's sequence counts its rows; a full
@@ -441,17 +484,23 @@ func load(tx *bolt.Tx, ids []string) Snapshot {
 			delete(s.Ends, task)
 		}
 	}
-	s.Charged = map[string]int{}
-	for task, c := range rows[charge](tx, bucketCharges, ids) {
-		s.Charged[task] = c.Blocks
+	s.Charged, s.Waited, s.Told = map[string]int{}, map[string]time.Duration{}, map[string]bool{}
+	for task, c := range rows[Charge](tx, bucketCharges, ids) {
+		s.Charged[task], s.Waited[task] = c.Blocks, c.Waited
+		if c.Told {
+			s.Told[task] = true
+		}
 	}
 	s.Released = map[string]bool{}
 	for task := range rows[time.Time](tx, bucketReleased, ids) {
 		s.Released[task] = true
 	}
 	for _, h := range rows[Hold](tx, bucketHolds, nil) {
-		s.Holds = append(s.Holds, h)
+		if !h.Over {
+			s.Holds = append(s.Holds, h)
+		}
 	}
+	s.Watches = rows[Watch](tx, bucketWatches, nil)
 	if ids == nil {
 		s.Couriers = rows[Courier](tx, bucketCouriers, nil)
 		for _, stop := range rows[Stop](tx, bucketStops, nil) {

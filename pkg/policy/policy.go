@@ -30,8 +30,11 @@ type Policy struct {
 	Blocks int
 	// Observe decides and records as usual and never blocks.
 	Observe bool
-	// Hold is how long a stop is held for its tasks; 0 blocks at once.
+	// Hold is how long a stop is held for its tasks at a time; 0 blocks at once.
 	Hold time.Duration
+	// Patience is how long a task is waited for in all, hold after hold; 0 is one
+	// hold. It means nothing without Hold.
+	Patience time.Duration
 	// For is how long a courier waits for its tasks.
 	For time.Duration
 	// Ignore are the user's own patterns of commands not to wait for.
@@ -42,7 +45,9 @@ type Policy struct {
 const (
 	DefaultBlocks = 1
 	DefaultFor    = 2 * time.Hour
-	// MaxHold bounds --hold and --for; beyond it is a slip of the pen.
+	// DefaultPatience is --patience where it is not given.
+	DefaultPatience = time.Hour
+	// MaxHold bounds --hold, --patience and --for; beyond it is a slip of the pen.
 	MaxHold = 24 * time.Hour
 )
 
@@ -53,7 +58,7 @@ var ErrHelp = flag.ErrHelp
 // value that it does not know is an error: an old binary under newer settings
 // must do nothing.
 func Parse(args []string) (Policy, error) {
-	p := Policy{Mode: Gate, Blocks: DefaultBlocks, For: DefaultFor}
+	p := Policy{Mode: Gate, Blocks: DefaultBlocks, Patience: DefaultPatience, For: DefaultFor}
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		p.Mode, args = args[0], args[1:]
 	}
@@ -86,6 +91,7 @@ func Parse(args []string) (Policy, error) {
 		})
 		set.BoolVar(&p.Observe, "observe", false, "")
 		set.Func("hold", "", duration(&p.Hold))
+		set.Func("patience", "", duration(&p.Patience))
 	case Courier:
 		set.Func("for", "", duration(&p.For))
 	default:
@@ -116,6 +122,9 @@ func (p Policy) Flags() []string {
 	if p.Hold != 0 {
 		out = append(out, "--hold="+p.Hold.String())
 	}
+	if p.Patience != DefaultPatience {
+		out = append(out, "--patience="+p.Patience.String())
+	}
 	if p.For != DefaultFor {
 		out = append(out, "--for="+p.For.String())
 	}
@@ -129,11 +138,17 @@ func (p Policy) Flags() []string {
 const Usage = `hook is run by Claude Code at its hook events; register it as hooks.example.json
 shows. It reads one event on stdin and answers on stdout.
 
-  hook [gate] [--blocks N] [--hold DURATION] [--ignore REGEXP]... [--observe]
+  hook [gate] [--hold DURATION] [--patience DURATION] [--blocks N]
+              [--ignore REGEXP]... [--observe]
   hook courier [--for DURATION] [--ignore REGEXP]...
 
-  --blocks N         how many blocks one task may be the reason of (default 1)
-  --hold DURATION    hold a stop until its tasks end, or so long (default 0s)
+  --hold DURATION    hold a stop until its tasks end, so long at a time at the
+                     most (default 0s: block at once)
+  --patience DURATION
+                     how long a task is waited for in all, hold after hold
+                     (default 1h; 0s: one hold)
+  --blocks N         without --hold or patience: how many blocks one task may be
+                     the reason of (default 1)
   --ignore REGEXP    do not wait for commands that match; may be repeated
   --observe          decide and record as usual, never block
   --for DURATION     how long a courier waits for a task (default 2h)

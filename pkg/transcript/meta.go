@@ -70,16 +70,32 @@ func AgentsDir(mainTranscript string) string {
 // AgentPath is the transcript of an agent in a session's folder of agents, or ""
 // for an id that is no plain name.
 func AgentPath(dir, agentID string) string {
-	if dir == "" || agentID == "" || len(agentID) > 128 {
+	if dir == "" || !plainName(agentID) {
 		return ""
 	}
-	for _, r := range agentID {
+	return filepath.Join(dir, agentPrefix+agentID+transcriptExt)
+}
+
+// InboxPath is the file in which a teammate's messages wait: below the configuration
+// folder that holds the coordinator's transcript. "" for what is no plain name
+// (docs/client.md: messages).
+func InboxPath(mainTranscript, team, member string) string {
+	if !filepath.IsAbs(mainTranscript) || !plainName(team) || !plainName(member) {
+		return ""
+	}
+	config := filepath.Dir(filepath.Dir(filepath.Dir(mainTranscript)))
+	return filepath.Join(config, "teams", team, "inboxes", member+".json")
+}
+
+// plainName tells whether a name can stand in a path as it is.
+func plainName(name string) bool {
+	for _, r := range name {
 		plain := r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 		if !plain {
-			return ""
+			return false
 		}
 	}
-	return filepath.Join(dir, agentPrefix+agentID+transcriptExt)
+	return name != "" && len(name) <= 128
 }
 
 // AgentOf is the agent whose transcript a path is, or "".

@@ -107,6 +107,11 @@ type (
 		Since *time.Time `json:"since"`
 		Until *time.Time `json:"until"`
 		Tasks []string   `json:"tasks"`
+		// Limit says what sets Until, Left how much patience there was when it
+		// began, in milliseconds, and Host on which kind of host.
+		Limit string `json:"limit"`
+		Left  int64  `json:"patience_left_ms"`
+		Host  string `json:"host"`
 	}
 	jsonTask struct {
 		ID       string  `json:"id"`
@@ -148,6 +153,10 @@ type jsonStop struct {
 	Held      int64    `json:"held_ms"`
 	Ended     []string `json:"ended"`
 	Note      string   `json:"note"`
+	// Limit, Left and Host are of a stop that was held.
+	Limit string `json:"limit"`
+	Left  int64  `json:"patience_left_ms"`
+	Host  string `json:"host"`
 	// SessionID is set in the log, where stops stand alone.
 	SessionID string `json:"session_id,omitempty"`
 }
@@ -183,7 +192,7 @@ func (s Session) json() jsonSession {
 			Description: a.Description, Parent: a.Parent, Team: a.Team, Color: a.Color,
 		}
 		if a.Hold != nil {
-			x.Held = &jsonHold{when(a.Hold.Since), when(a.Hold.Until), some(a.Hold.Tasks)}
+			x.Held = &jsonHold{when(a.Hold.Since), when(a.Hold.Until), some(a.Hold.Tasks), a.Hold.Limit, a.Hold.Left.Milliseconds(), a.Hold.Host}
 		}
 		out.Agents = append(out.Agents, x)
 	}
@@ -236,6 +245,7 @@ func stopJSON(s ledger.Stop) jsonStop {
 		Duration: s.Duration.Milliseconds(), Number: s.Seq, AgentType: s.Type, Listed: some(s.Listed),
 		Unowned: some(s.Unowned), Active: s.Active, Observed: s.Observed, Policy: some(s.Policy),
 		Held: s.Held.Milliseconds(), Ended: some(s.Ended), Note: s.Note,
+		Limit: s.Limit, Left: s.Left.Milliseconds(), Host: s.Host,
 	}
 }
 

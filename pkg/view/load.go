@@ -45,6 +45,9 @@ type Source struct {
 	Env func(string) string
 	// Alive tells whether a process exists; nil takes every one for alive.
 	Alive func(pid int) bool
+	// Lives tells whether a process of ours still runs; nil takes every one for
+	// alive.
+	Lives func(ledger.Process) bool
 	// Here tells whether pids of a space are this machine's, StartOf when a
 	// process started (see pkg/team); nil knows of none.
 	Here    func(pidSpace string) bool

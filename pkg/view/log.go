@@ -51,7 +51,10 @@ func (e Entry) Print(scr Screen, now time.Time) {
 		parts = append(parts, "nobody's "+Clean(strings.Join(e.Unowned, " ")))
 	}
 	if e.Held > 0 {
-		parts = append(parts, "held "+gate.Span(e.Held))
+		parts = append(parts, "held "+gate.Span(e.Held)+" (limited by "+Clean(e.Limit)+")")
+	}
+	if e.Left > 0 {
+		parts = append(parts, "patience left "+gate.Span(e.Left))
 	}
 	if len(e.Ended) > 0 {
 		parts = append(parts, "ended meanwhile: "+Clean(strings.Join(e.Ended, " ")))

@@ -183,6 +183,9 @@ type Agent struct {
 	Own []string
 	// Hold is the hold of its stop; nil where none is held now.
 	Hold *ledger.Hold
+	// Lost is a hold of it that was ended from outside and that no event has come
+	// after; nil for none.
+	Lost *ledger.Hold
 	// Since is when its state began, as far as that is known.
 	Since time.Time
 	// Stuck marks an agent that needs somebody, Why says by what; Advice says in

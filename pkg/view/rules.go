@@ -227,6 +227,8 @@ const (
 	WhyUnheard Why = "unheard"
 	// WhyOwnWork: own work runs on.
 	WhyOwnWork Why = "own-work"
+	// WhyHoldLost: the hold of its stop was ended from outside.
+	WhyHoldLost Why = "hold-lost"
 	// WhyTeamTask: a team task that it began waits for nothing but it.
 	WhyTeamTask Why = "team-task"
 )
@@ -252,6 +254,10 @@ type plight struct {
 	// is unknown.
 	asked    bool
 	askedFor time.Duration
+	// lost tells that the hold of its last stop was ended from outside, lostFor how
+	// long ago it began.
+	lost    bool
+	lostFor time.Duration
 	// runs and unheard are own tasks that run, and those whose end it was not
 	// told; told that the coordinator was woken for one.
 	runs, unheard []string
@@ -287,6 +293,9 @@ func (p plight) verdict() (Why, string) {
 		return WhyUnheard, fmt.Sprintf("%s never heard of the end of %s; the coordinator was woken for it: a message to the agent makes it go on", p.who, list(p.unheard))
 	case resting && len(p.unheard) > 0:
 		return WhyUnheard, fmt.Sprintf("%s never heard of the end of %s: send it a message, and it goes on with the result", p.who, list(p.unheard))
+	case resting && p.lost:
+		return WhyHoldLost, fmt.Sprintf("the hold of %s's stop, begun %s ago, was ended from outside (a signal, a timeout, its client): it was let go; send it a message, and its next stop is guarded again",
+			p.who, gate.Span(p.lostFor))
 	case resting && len(p.runs) > 0:
 		return WhyOwnWork, fmt.Sprintf("%s is %s and waits for own work, %s: if nothing wakes it at the end, send it a message then", p.who, p.state, list(p.runs))
 	case resting && len(p.owed) > 0 && p.rested >= silentAfter:

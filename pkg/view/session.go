@@ -28,6 +28,8 @@ type builder struct {
 	// listed are the entries of the last list of unfinished tasks.
 	listed map[string]ledger.Listed
 	holds  map[string]ledger.Hold
+	// lost are holds whose process is gone without an answer.
+	lost map[string]ledger.Hold
 	// outputs begins the paths of the tasks' output files, once it is known.
 	outputs string
 	// owned are the tasks by their owner, woken the last news that an agent was
@@ -57,6 +59,7 @@ func (s Source) session(ctx context.Context, snap ledger.Snapshot, bare bool, fi
 		metas:    map[string]transcript.AgentMeta{},
 		listed:   map[string]ledger.Listed{},
 		holds:    map[string]ledger.Hold{},
+		lost:     map[string]ledger.Hold{},
 		owned:    map[string][]string{},
 		woken:    map[string]time.Time{},
 		seen:     map[string]time.Time{},
@@ -95,8 +98,10 @@ func (b *builder) recall() {
 		}
 	}
 	for _, h := range b.snap.Holds {
-		if b.src.Now.Before(h.Until.Add(time.Minute)) && (b.src.Alive == nil || b.src.Alive(h.PID)) {
+		if b.src.Lives == nil || b.src.Lives(h.Process) {
 			b.holds[h.AgentID] = h
+		} else {
+			b.lost[h.AgentID] = h
 		}
 	}
 	dir := transcript.AgentsDir(b.snap.Session.Transcript)
@@ -385,6 +390,9 @@ func (b *builder) agent(id string) Agent {
 	if h, held := b.holds[id]; held {
 		a.Hold = &h
 	}
+	if h, lost := b.lost[id]; lost {
+		a.Lost = &h
+	}
 	a.State, a.Since = agentVerdict(b.life(id))
 	b.agents[id] = a
 	return a
@@ -402,6 +410,9 @@ func (b *builder) life(id string) life {
 		teammate:   b.teammate(id),
 		listed:     listed, listedAt: b.snap.Session.ListedAt,
 		over: !b.snap.Session.Ended.IsZero(),
+	}
+	if h, lost := b.lost[id]; lost {
+		l.stopped, l.goesOn = later(l.stopped, h.Since), false // nothing answered that stop
 	}
 	if end, told := b.ends[id]; told {
 		l.end = &end

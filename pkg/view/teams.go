@@ -430,6 +430,9 @@ func problemText(p team.Problem) string {
 // plight gathers what may keep an agent from going on.
 func (b *builder) plight(s Session, a Agent) plight {
 	p := plight{who: s.Label(a.ID), state: a.State}
+	if a.Lost != nil {
+		p.lost, p.lostFor = true, b.src.Now.Sub(a.Lost.Since)
+	}
 	for _, id := range a.Own {
 		t, _ := s.Task(id)
 		switch {

@@ -189,17 +189,17 @@ func TestHoldsAreShownWhileTheirProcessLives(t *testing.T) {
 			a.Stopped, a.Stops, a.Chain = ago(time.Hour), 1, 0
 			a.Started = ago(2 * time.Hour)
 			tx.PutAgent(a)
-			tx.PutHold(ledger.Hold{AgentID: id, Tasks: []string{"b1"}, Since: ago(time.Minute), Until: noon.Add(time.Hour), PID: pid})
+			tx.PutHold(ledger.Hold{AgentID: id, Tasks: []string{"b1"}, Since: ago(time.Minute), Until: noon.Add(time.Hour), Process: ledger.Process{PID: pid}})
 		}
 	})
-	src.Alive = func(pid int) bool { return pid == 1 }
+	src.Lives = func(p ledger.Process) bool { return p.PID == 1 }
 	s := load(t, src, Filter{All: true}).Sessions[0]
 	alive, _ := s.Agent("alive")
 	dead, _ := s.Agent("dead")
 	if alive.Hold == nil || alive.State != AgentRunning {
 		t.Errorf("the held agent is %+v", alive)
 	}
-	if dead.Hold != nil || dead.State != AgentStopped {
+	if dead.Hold != nil || dead.State != AgentStopped || dead.Lost == nil || dead.Why != WhyHoldLost || !strings.Contains(dead.Advice, "ended from outside") {
 		t.Errorf("the agent of a dead hold is %+v", dead)
 	}
 }

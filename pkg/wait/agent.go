@@ -2,6 +2,7 @@ package wait
 
 import (
 	"context"
+	"io/fs"
 	"time"
 
 	"stopgate/pkg/event"
@@ -12,6 +13,7 @@ import (
 type childAgent struct {
 	path   string
 	cursor transcript.Cursor
+	last   fs.FileInfo
 	// owned are the tasks it launched.
 	owned map[string]transcript.Launch
 	// offset is how far its transcript was looked at, and active the latest time
@@ -39,7 +41,7 @@ func (w *Wait) agentEnded(ctx context.Context, t Task, now time.Time, depth int)
 		w.agents[t.ID] = a
 	}
 	if a.path != "" {
-		if b, news := w.scan(ctx, transcript.Source{Path: a.path, Owner: t.ID}, a.cursor); news {
+		if b, news := w.scan(ctx, transcript.Source{Path: a.path, Owner: t.ID}, a.cursor, &a.last); news {
 			a.cursor = b.Cursor
 			for _, l := range b.Launches {
 				a.owned[l.Task] = l

@@ -28,6 +28,7 @@ type sender struct {
 	start  int64
 	placed bool
 	cursor transcript.Cursor
+	last   fs.FileInfo
 }
 
 // inbox is what is known of an inbox file.
@@ -68,12 +69,12 @@ func (w *Wait) sender(ctx context.Context, path string) {
 		s = &sender{src: transcript.Source{Path: path, Owner: transcript.AgentOf(path)}, start: info.Size()}
 		w.senders[path] = s
 		if info.ModTime().Before(w.Since) {
-			w.read[path] = info
+			s.last = info
 			return
 		}
 		s.start = max(0, s.start-recentSpan)
 	}
-	if !w.news(path) {
+	if info, err := w.Files.Stat(path); err != nil || same(s.last, info) {
 		return
 	}
 	if !s.placed {
@@ -83,7 +84,7 @@ func (w *Wait) sender(ctx context.Context, path string) {
 		}
 		s.cursor, s.placed = cursor, true
 	}
-	if b, news := w.scan(ctx, s.src, s.cursor); news {
+	if b, news := w.scan(ctx, s.src, s.cursor, &s.last); news {
 		s.cursor = b.Cursor
 		w.heed(b)
 	}

@@ -137,8 +137,9 @@ type Wait struct {
 	nextMail time.Time
 	// turn is when the coordinator's last line of a turn was written.
 	turn time.Time
-	// read is how the transcripts that were read to their end looked then.
-	read map[string]fs.FileInfo
+	// mainLast is how the coordinator's transcript looked when it was last read to
+	// its end.
+	mainLast fs.FileInfo
 }
 
 // Result is how a wait ended.
@@ -161,7 +162,6 @@ func (w *Wait) Run(ctx context.Context) Result {
 	w.agents = map[string]*childAgent{}
 	w.senders = map[string]*sender{}
 	w.inboxes = map[string]*inbox{}
-	w.read = map[string]fs.FileInfo{}
 	w.turn = w.Clock.Now()
 	for _, e := range w.Known {
 		w.ends[e.Task] = e
@@ -249,7 +249,7 @@ func (w *Wait) lastTurn(now time.Time) {
 
 // follow reads what the coordinator's transcript gained.
 func (w *Wait) follow(ctx context.Context, res *Result, now time.Time) {
-	b, news := w.scan(ctx, transcript.Source{Path: w.Main, Owner: transcript.Main}, res.Cursor.To)
+	b, news := w.scan(ctx, transcript.Source{Path: w.Main, Owner: transcript.Main}, res.Cursor.To, &w.mainLast)
 	if !news {
 		return // not there yet, or no longer: the output files may still tell
 	}
@@ -263,30 +263,20 @@ func (w *Wait) follow(ctx context.Context, res *Result, now time.Time) {
 	w.heed(b)
 }
 
-// news tells whether a file looks other than when it was last read to its end.
-func (w *Wait) news(path string) bool {
-	info, err := w.Files.Stat(path)
-	if err != nil {
-		delete(w.read, path)
-		return false
-	}
-	return !same(w.read[path], info)
-}
-
 // same tells whether a file looks as it did.
 func same(last, info fs.FileInfo) bool {
 	return last != nil && os.SameFile(last, info) && last.Size() == info.Size() && last.ModTime().Equal(info.ModTime())
 }
 
 // scan reads what a transcript gained; news is false where it cannot be read or
-// looks as it did when it was last read to its end.
-func (w *Wait) scan(ctx context.Context, src transcript.Source, from transcript.Cursor) (b transcript.Batch, news bool) {
+// looks as it did when it was last read to its end, which each reader of it keeps.
+func (w *Wait) scan(ctx context.Context, src transcript.Source, from transcript.Cursor, last *fs.FileInfo) (b transcript.Batch, news bool) {
 	info, err := w.Files.Stat(src.Path)
 	if err != nil {
-		delete(w.read, src.Path)
+		*last = nil
 		return b, false
 	}
-	if same(w.read[src.Path], info) {
+	if same(*last, info) {
 		return b, false
 	}
 	ctx, cancel := context.WithTimeout(ctx, stepRead)
@@ -295,7 +285,7 @@ func (w *Wait) scan(ctx context.Context, src transcript.Source, from transcript.
 		return b, false
 	}
 	if !b.Cut {
-		w.read[src.Path] = info
+		*last = info
 	}
 	return b, true
 }
