@@ -234,7 +234,8 @@ func TestEverySystemCallFailsOnce(t *testing.T) {
 }
 
 // The client goes away while a stop is held: Esc and the end of the client. The
-// hook notices by its parent, or by the process id in its environment.
+// hook notices by its parent, by the process id in its environment, or because
+// nobody reads its answer any more.
 func TestTheClientGoesAway(t *testing.T) {
 	w := newWorld(t)
 	for i, c := range []struct {
@@ -261,25 +262,37 @@ func TestTheClientGoesAway(t *testing.T) {
 			_ = parent.Wait()
 			nothingLeft(t, 2*time.Second)
 
-			client := exec.Command("sleep", "600")
+			// A client behind a shell that lives on, known by its id alone.
+			w.agent(agent + "x")
+			w.write(payload, string(w.payload(agent+"x")))
+			client := exec.Command("/bin/sh", "-c", `CLAUDE_PID=$$ /bin/sh -c '"$@" <"$P"; :' sh "$@" & wait`, "sh", hook)
+			client.Args = append(client.Args, c.args...)
+			client.Env = append(w.env(), "P="+payload)
 			if err := client.Start(); err != nil {
 				t.Fatal(err)
 			}
-			w.agent(agent + "x")
-			done := make(chan result, 1)
-			go func() {
-				done <- w.run(setup{args: c.args, payload: w.payload(agent + "x"), env: append(w.env(), fmt.Sprintf("CLAUDE_PID=%d", client.Process.Pid))})
-			}()
 			time.Sleep(1500 * time.Millisecond)
 			_ = client.Process.Kill()
 			_ = client.Wait()
-			began := time.Now()
-			r := <-done
-			if took := time.Since(began); took > 2*time.Second {
-				t.Errorf("lived %v without its client", took)
+			nothingLeft(t, 2*time.Second)
+
+			// A client without an id, behind a shell: it no longer reads the answer.
+			w.agent(agent + "y")
+			w.write(payload, string(w.payload(agent+"y")))
+			shell := exec.Command("/bin/sh", "-c", `"$@" <"$P"; :`, "sh", hook)
+			shell.Args = append(shell.Args, c.args...)
+			shell.Env = append(w.env(), "P="+payload)
+			answer, err := shell.StdoutPipe()
+			if err == nil {
+				err = shell.Start()
 			}
-			r.took = 0
-			w.holds(r, allows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(1500 * time.Millisecond)
+			_ = answer.Close()
+			nothingLeft(t, 2*time.Second)
+			_ = shell.Wait()
 		})
 	}
 	w.works()

@@ -152,7 +152,7 @@ func set(key string, value any) func(map[string]any) {
 
 // env is an ordinary environment.
 func (w *world) env() []string {
-	return []string{"STOPGATE_STATE_DIR=" + w.state, "TMPDIR=" + w.tmp, "HOME=" + w.dir, "PATH=/usr/bin:/bin"}
+	return []string{"STOPGATE_STATE_DIR=" + w.state, "TMPDIR=" + w.tmp, "HOME=" + w.dir, "PATH=/usr/bin:/bin", "CLAUDE_CODE_ENTRYPOINT=cli"}
 }
 
 // setup is how one process is run. The zero value of everything but the payload

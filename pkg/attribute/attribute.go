@@ -50,6 +50,18 @@ func (r Result) Cursor(path string) transcript.Cursor {
 	return r.known[path]
 }
 
+// Take adds what a further reading of a transcript brought; from is where the search
+// began in it.
+func (r *Result) Take(path string, from transcript.Cursor, b transcript.Batch) {
+	r.Cut = r.Cut || b.Cut
+	r.Learned.Launches = append(r.Learned.Launches, b.Launches...)
+	r.Learned.Ends = append(r.Learned.Ends, b.Ends...)
+	r.Learned.Deliveries = append(r.Learned.Deliveries, b.Deliveries...)
+	if !from.Equal(b.Cursor) {
+		r.Learned.Cursors[path] = transcript.Step{From: from, To: b.Cursor}
+	}
+}
+
 // search is one attribution under way.
 type search struct {
 	files    host.Files

@@ -127,11 +127,11 @@ func Read(h host.Host) Clocks {
 	return c
 }
 
-// ReadHold is [Read] with the timeout of the hook's own entry, for which settings
-// files are looked into: only a hold needs it.
-func ReadHold(h host.Host) Clocks {
+// ReadHold is [Read] with the timeout of the hook's own entry for an event and a mode,
+// for which settings files are looked into: only a hold needs it.
+func ReadHold(h host.Host, event, mode string) Clocks {
 	c := Read(h)
-	c.Timeout, c.TimeoutBy = timeout(h, c.words)
+	c.Timeout, c.TimeoutBy = timeout(h, c.words, event, mode)
 	return c
 }
 
@@ -232,6 +232,28 @@ func kind(words []string, entrypoint string, attended *bool) (Kind, string) {
 // this host. In a print run it does not: the stop stays open until that hook
 // exits, and its message reaches the agent (docs/client.md: asyncRewake).
 func (c Clocks) Rewakes() bool { return c.Kind == Terminal || c.Kind == Stream }
+
+// Headless tells that nobody attends the run: a print run, or one of a program
+// under CI. Where it cannot be told it is false, as where a person may sit behind
+// the program (docs/client.md: hosts).
+func (c Clocks) Headless(env func(string) string) bool {
+	switch {
+	case c.Attended != nil && *c.Attended:
+		return false
+	case c.Kind == Print:
+		return true
+	}
+	return c.Kind == Stream && UnderCI(env)
+}
+
+// UnderCI tells whether the environment is that of a CI job.
+func UnderCI(env func(string) string) bool {
+	switch env("CI") {
+	case "", "0", "false":
+		return false
+	}
+	return true
+}
 
 // Quiet is how long after the coordinator's last line an agent in the background
 // must be let go, so that its report still reaches a print run; 0 for no such

@@ -129,6 +129,33 @@ func TestHowLongAHoldMayBe(t *testing.T) {
 	}
 }
 
+func TestWhoAttends(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	tests := []struct {
+		name     string
+		clocks   Clocks
+		ci       string
+		headless bool
+	}{
+		{"a print run", Clocks{Kind: Print}, "", true},
+		{"a print run of an older client under CI", Clocks{Kind: Print}, "true", true},
+		{"a program's stream, perhaps a person's window", Clocks{Kind: Stream, Attended: &no}, "", false},
+		{"a program's stream under CI", Clocks{Kind: Stream, Attended: &no}, "1", true},
+		{"a stream that a person attends, under CI", Clocks{Kind: Stream, Attended: &yes}, "1", false},
+		{"a CI variable that says no", Clocks{Kind: Stream}, "false", false},
+		{"a terminal", Clocks{Kind: Terminal}, "", false},
+		{"a terminal in which CI is set", Clocks{Kind: Terminal}, "true", false},
+		{"an unknown host", Clocks{}, "true", false},
+	}
+	for _, test := range tests {
+		env := func(name string) string { return map[string]string{"CI": test.ci}[name] }
+		if got := test.clocks.Headless(env); got != test.headless {
+			t.Errorf("%s: headless %v", test.name, got)
+		}
+	}
+}
+
 func TestWhenAPrintRunNeedsTheReport(t *testing.T) {
 	t.Parallel()
 	for ceiling, want := range map[time.Duration]time.Duration{
@@ -190,7 +217,7 @@ func TestTheTimeoutOfOurOwnEntry(t *testing.T) {
 			h := world(map[string]string{"HOME": filepath.Join(dir, "home"), "CLAUDE_PROJECT_DIR": filepath.Join(dir, "project")},
 				map[int]string{20: strings.ReplaceAll(test.line, "DIR", dir)})
 			h.Self = func() string { return self }
-			c := ReadHold(h)
+			c := ReadHold(h, "SubagentStop", "gate")
 			by := test.by
 			if by != "" {
 				by = filepath.Join(dir, by)

@@ -10,16 +10,17 @@ import (
 	"github.com/tidwall/gjson"
 
 	"stopgate/pkg/host"
+	"stopgate/pkg/policy"
 )
 
 // maxSettings bounds a settings file that is looked into, in bytes.
 const maxSettings = 1 << 20
 
 // timeout is how long the client waits for this hook: the shortest timeout of the
-// entries in the settings that run this program as a gate. It looks where the
-// client does: the managed, the person's and the project's settings, those that the
+// entries of an event in the settings that run this program in a mode. It looks where
+// the client does: the managed, the person's and the project's settings, those that the
 // client's command line names, and the plugin's own.
-func timeout(h host.Host, words []string) (time.Duration, string) {
+func timeout(h host.Host, words []string, event, mode string) (time.Duration, string) {
 	best, by := DefaultTimeout, ""
 	self := ""
 	if h.Self != nil {
@@ -30,9 +31,9 @@ func timeout(h host.Host, words []string) (time.Duration, string) {
 	}
 	plugin := h.Env("CLAUDE_PLUGIN_ROOT")
 	look := func(text []byte, from string) {
-		gjson.GetBytes(text, "hooks.SubagentStop").ForEach(func(_, group gjson.Result) bool {
+		gjson.GetBytes(text, "hooks."+event).ForEach(func(_, group gjson.Result) bool {
 			group.Get("hooks").ForEach(func(_, entry gjson.Result) bool {
-				if !runs(h, entry, self, plugin) {
+				if !runs(h, entry, self, plugin, mode) {
 					return true
 				}
 				d := DefaultTimeout
@@ -100,11 +101,24 @@ func settingsFiles(h host.Host, words []string, plugin string) []string {
 	return out
 }
 
-// runs tells whether an entry runs this program as a gate.
-func runs(h host.Host, entry gjson.Result, self, plugin string) bool {
+// runs tells whether an entry runs this program in a mode. The gate is what runs
+// without the word for another one.
+func runs(h host.Host, entry gjson.Result, self, plugin, mode string) bool {
 	line := strings.ReplaceAll(entry.Get("command").String(), "${CLAUDE_PLUGIN_ROOT}", plugin)
-	args := entry.Get("args").Array()
-	if len(args) > 0 && args[0].String() == "courier" || strings.Contains(line, "courier") {
+	words := strings.Fields(line)
+	for _, arg := range entry.Get("args").Array() {
+		words = append(words, arg.String())
+	}
+	says := ""
+	for _, w := range words {
+		if w == policy.Courier || w == policy.Lead {
+			says = w
+		}
+	}
+	if mode == policy.Gate {
+		mode = ""
+	}
+	if says != mode {
 		return false
 	}
 	if strings.Contains(line, self) {

@@ -36,6 +36,8 @@ type Event struct {
 	SessionID string
 	// TranscriptPath is the coordinator's transcript, also on an agent's event.
 	TranscriptPath string
+	// PromptID names the coordinator's turn, since 2.1.196; "" where it is missing.
+	PromptID string
 	// Cwd is the session's working folder; it may no longer exist.
 	Cwd string
 	// AgentID names the agent whose event this is; "" is the coordinator.
@@ -136,6 +138,8 @@ func Parse(payload []byte) (Event, error) {
 			}
 		case "transcript_path":
 			e.TranscriptPath = text(value)
+		case "prompt_id":
+			e.PromptID = text(value)
 		case "cwd":
 			e.Cwd = text(value)
 		case "agent_id":

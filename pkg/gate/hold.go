@@ -44,6 +44,8 @@ type HoldFacts struct {
 	AgentStopped bool
 	// CeilingNear tells that the print run will soon be over.
 	CeilingNear bool
+	// Stuck tells that all that still works has been silent for long.
+	Stuck bool
 	// Policy is what the tasks may cost. Their Waited counts this hold already.
 	Policy Policy
 }
@@ -64,6 +66,7 @@ var holdRules = []struct {
 	}},
 	{TaskEnded, true, func(f HoldFacts) bool { return all(f.Tasks, func(t Task) bool { return t.Ending != nil }) }},
 	{MessageWaits, true, func(f HoldFacts) bool { return f.Message }},
+	{StuckWork, true, func(f HoldFacts) bool { return f.Stuck }},
 	{CeilingNear, true, func(f HoldFacts) bool { return f.CeilingNear }},
 	{PatienceOver, true, func(f HoldFacts) bool {
 		return f.Policy.Patience > 0 && (f.Last || f.Policy.Left(running(f.Tasks)) <= 0)

@@ -94,7 +94,7 @@ func item(t Task, path bool) string {
 // kind is the type as the reason names it: only the known ones are quoted.
 func kind(k string) string {
 	switch k {
-	case "shell", "monitor", "subagent", "workflow", "MCP task":
+	case "shell", "monitor", "subagent", "workflow", "MCP task", "teammate":
 		return k
 	}
 	return "task"

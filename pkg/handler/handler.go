@@ -44,6 +44,8 @@ type Outcome struct {
 	// Handled is false for input that was no event, or an event of no interest.
 	Handled bool
 	Facts   gate.Facts
+	// Lead are the facts of the coordinator's own stop.
+	Lead gate.LeadFacts
 	// Decision is set for a SubagentStop.
 	Decision gate.Decision
 	// Owners are the launches of the listed tasks, as far as they are known.
@@ -102,6 +104,9 @@ func Run(h host.Host) (code int, out Outcome) {
 			return 0, Outcome{Event: e} // the gate counts it
 		}
 		return 0, ephemeral(h, e)
+	}
+	if p.Mode == policy.Lead && (&run{h: h, p: p, e: e}).leadPasses() {
+		return 0, Outcome{Event: e}
 	}
 	return supervise(h, p, e)
 }
@@ -281,7 +286,10 @@ func (r *run) handle() (Outcome, []byte) {
 		return Outcome{Event: r.e, Handled: true, Decision: gate.Decision{Code: gate.NoStore}, Err: err}, nil
 	}
 	r.dir = dir
-	if r.e.Name == event.SubagentStop {
+	switch {
+	case r.p.Mode == policy.Lead:
+		return r.lead()
+	case r.e.Name == event.SubagentStop:
 		return r.stop()
 	}
 	return r.record(), nil

@@ -32,12 +32,25 @@ const mtimeGrain = 20 * time.Millisecond
 // hold waits for the tasks that a decision named, with nothing open and nothing
 // charged, and answers with what became of them.
 func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
-	watch := r.watch(out.Decision.Tasks, found, r.liveness())
+	live := r.liveness()
+	watch := r.watch(out.Decision.Tasks, found, live)
 	watch.Until, watch.Self = r.began.Add(r.limit.For), r.e.AgentID
 	r.mail(watch)
 	if r.background {
 		watch.Quiet = r.clocks.Quiet()
+		watch.Patient = func() bool { return r.coordinatorHeld(live.snap) }
 	}
+	return r.finish(out, watch)
+}
+
+// coordinatorHeld tells whether the coordinator's own stop is held, so that the
+// print ceiling has not begun (docs/client.md: the coordinator's stop).
+func (r *run) coordinatorHeld(snap ledger.Snapshot) bool {
+	return slices.ContainsFunc(snap.Holds, func(h ledger.Hold) bool { return h.AgentID == transcript.Main && h.Lives(r.h) })
+}
+
+// finish waits, and answers a claimed stop with what came of it.
+func (r *run) finish(out Outcome, watch *wait.Wait) (Outcome, []byte) {
 	r.pause()
 	result := watch.Run(context.Background())
 	r.resume()
@@ -45,7 +58,8 @@ func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 	held := r.h.Clock.Now().Sub(r.began)
 	facts := gate.HoldFacts{
 		Disabled:     result.Note == becauseOff,
-		SessionOver:  result.Why == wait.Cancelled && result.Note != becauseOff,
+		SessionOver:  result.Why == wait.Cancelled && result.Note != becauseOff && result.Note != becauseStuck,
+		Stuck:        result.Note == becauseStuck,
 		AgentStopped: result.Why == wait.SelfStopped,
 		Released:     len(result.Outcomes) == 0,
 		Message:      result.Why == wait.Messaged,
@@ -53,6 +67,10 @@ func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 		Last:         out.Decision.Last,
 		Tasks:        tasksAfter(out.Decision.Tasks, result.Outcomes, r.h.Clock.Now()),
 		Policy:       r.spend(),
+	}
+	if r.p.Mode == policy.Lead {
+		facts.Tasks = withTeammates(facts.Tasks, out.Decision.Tasks)
+		facts.Released = len(facts.Tasks) == 0
 	}
 	for i := range facts.Tasks {
 		facts.Tasks[i].Waited += held
@@ -87,6 +105,9 @@ func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 		}
 		stop.Note = result.Note
 		tx.AddStop(stop)
+		if r.p.Mode == policy.Lead {
+			tx.Session.Lead.Waited += held
+		}
 		return nil
 	})
 	out.Decision, out.Held = d, held
@@ -100,7 +121,15 @@ func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 
 // charged tells whether another process has charged one of the tasks meanwhile.
 func (r *run) charged(tx *ledger.Tx, tasks []gate.Task) bool {
-	return slices.ContainsFunc(tasks, func(t gate.Task) bool { return tx.Charged(t.ID).Blocks > t.Charged })
+	return slices.ContainsFunc(tasks, func(t gate.Task) bool { return tx.Charged(r.row(t.ID)).Blocks > t.Charged })
+}
+
+// row is the key of what a task has cost: the coordinator has its own.
+func (r *run) row(task string) string {
+	if r.p.Mode == policy.Lead {
+		return leadRow + task
+	}
+	return task
 }
 
 // claim records that this process holds the stop.

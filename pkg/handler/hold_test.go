@@ -38,6 +38,8 @@ type session struct {
 	client    int
 	strangers bool
 	hungUp    bool
+	// self is the hook's path, "" where it is unknown.
+	self string
 	// background tells that the agent lists itself.
 	background bool
 	// onPath is told each file that is asked for.
@@ -163,6 +165,9 @@ func (s *session) appendTo(path, line string) {
 	if _, err := f.WriteString(line + "\n"); err != nil {
 		s.t.Fatal(err)
 	}
+	if err := os.Chtimes(path, s.clock.Now(), s.clock.Now()); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 func (s *session) write(path, text string) {
@@ -244,7 +249,7 @@ func (s *session) host(payload string, args []string) host.Host {
 			}
 			return name
 		}},
-		Self:   func() string { return "" },
+		Self:   func() string { return s.self },
 		Parent: func() int { return s.parent },
 		Alive:  func(pid int) bool { return !s.gone[pid] },
 	}

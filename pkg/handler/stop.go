@@ -75,10 +75,17 @@ func (r *run) prepareHold(facts *gate.Facts, found attribute.Result) {
 	if r.p.Hold <= 0 || !slices.ContainsFunc(slices.Collect(maps.Values(found.Owners)), own) {
 		return
 	}
-	r.clocks = clocks.ReadHold(r.h)
+	r.clocks = clocks.ReadHold(r.h, event.SubagentStop, policy.Gate)
 	r.limit = r.clocks.Hold(r.p.Hold, policy.MaxHold)
 	quiet := r.clocks.Quiet()
-	if r.background = quiet > 0 && r.inBackground(); !r.background {
+	if quiet <= 0 {
+		return
+	}
+	ctx, cancel := r.until(storeLimit)
+	defer cancel()
+	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, nil)
+	r.background = err != nil || r.inBackground(snap) // nothing known: the cautious answer
+	if !r.background || r.coordinatorHeld(snap) {
 		return
 	}
 	if busy, last, ok := transcript.Turn(r.h.Files, r.e.TranscriptPath); ok && !busy && !last.IsZero() {
@@ -88,15 +95,9 @@ func (r *run) prepareHold(facts *gate.Facts, found attribute.Result) {
 
 // inBackground tells whether the agent, or one above it, works in the background:
 // such an agent lists itself (docs/client.md: background_tasks).
-func (r *run) inBackground() bool {
+func (r *run) inBackground(snap ledger.Snapshot) bool {
 	if r.e.Lists(r.e.AgentID) {
 		return true
-	}
-	ctx, cancel := r.until(storeLimit)
-	defer cancel()
-	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, nil)
-	if err != nil {
-		return true // nothing is known: the cautious answer
 	}
 	id := r.e.AgentID
 	for range 8 {
@@ -122,7 +123,9 @@ func (r *run) answer(out Outcome) (Outcome, []byte) {
 		return out, nil
 	}
 	out.Decision.Waiter = waiter(r.h)
-	out.Reason = gate.Reason(out.Decision)
+	if out.Reason = gate.Reason(out.Decision); r.p.Mode == policy.Lead {
+		out.Reason = gate.LeadReason(out.Decision)
+	}
 	return out, event.BlockAnswer(out.Reason)
 }
 
@@ -295,7 +298,7 @@ func (r *run) recordStop(tx *ledger.Tx, f gate.Facts, d gate.Decision, held time
 	}
 	if d.Block && d.Code != gate.MessageWaits { // the agent answers, and is guarded as before
 		for _, t := range d.Tasks {
-			tx.Charge(t.ID, held, t.Ending != nil)
+			tx.Charge(r.row(t.ID), held, t.Ending != nil)
 		}
 	}
 	tx.PutAgent(agent)

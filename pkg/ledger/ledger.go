@@ -122,6 +122,8 @@ type Session struct {
 	// that is unknown; zero for a session that may still run.
 	Ended   time.Time `json:"ended,omitzero"`
 	EndedBy int       `json:"ended_by,omitempty"`
+	// Lead is what the coordinator's stop was held for in this turn.
+	Lead Turn `json:"lead,omitzero"`
 	// Renewed is when the store was begun afresh in place of a broken one.
 	Renewed time.Time `json:"renewed,omitzero"`
 	// LastEvent and LastEventAt are the last event that was recorded.
@@ -131,6 +133,14 @@ type Session struct {
 	// ListedAt is its time.
 	Listed   []Listed  `json:"listed,omitempty"`
 	ListedAt time.Time `json:"listed_at,omitzero"`
+}
+
+// Turn is a turn of the coordinator.
+type Turn struct {
+	// Prompt is the client's name for it; "" on clients that give none.
+	Prompt string `json:"prompt,omitempty"`
+	// Waited is how long its stop was held, in all.
+	Waited time.Duration `json:"waited,omitempty"`
 }
 
 // Listed is a task as background_tasks named it.

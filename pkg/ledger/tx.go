@@ -78,7 +78,7 @@ func begin(tx *bolt.Tx, sessionID string, now, renewed time.Time) (*Tx, error) {
 
 func (t *Tx) finish() error {
 	if t.err == nil {
-		bounded(&t.Session.ID, &t.Session.Cwd, &t.Session.Transcript, &t.Session.AgentType, &t.Session.LastEvent)
+		bounded(&t.Session.ID, &t.Session.Cwd, &t.Session.Transcript, &t.Session.AgentType, &t.Session.LastEvent, &t.Session.Lead.Prompt)
 		for i := range t.Session.Listed {
 			bounded(&t.Session.Listed[i].Type)
 		}
@@ -160,6 +160,21 @@ func (t *Tx) AgentNamed(name, team string) string {
 	}
 	return found
 }
+
+// Teammates are the agents of which a team is known, by their ids.
+func (t *Tx) Teammates() []string {
+	var out []string
+	for id, a := range rows[Agent](t.tx, bucketAgents, nil) {
+		if a.Team != "" || !a.Idle.IsZero() {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Ends are the known ends, and deliveries of ends that are not known themselves.
+func (t *Tx) Ends() map[string]End { return rows[End](t.tx, bucketEnds, nil) }
 
 // PutAgent keeps an agent's record. One with an unusable id is left out.
 func (t *Tx) PutAgent(a Agent) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,13 +20,27 @@ const (
 	Gate = "gate"
 	// Courier waits beside the gate and wakes the coordinator for an orphan.
 	Courier = "courier"
+	// Lead holds the coordinator's own stop where nobody attends.
+	Lead = "lead"
 )
+
+// When a [Lead] holds.
+const (
+	LeadHeadless = "headless" // where nobody attends the run
+	LeadAlways   = "always"
+	LeadNever    = "never"
+)
+
+// EnvLead takes the place of --lead for one job.
+const EnvLead = "STOPGATE_LEAD"
 
 // Policy is one parsed command line. The zero value is not usable; [Parse] gives
 // the defaults.
 type Policy struct {
-	// Mode is [Gate] or [Courier].
+	// Mode is [Gate], [Courier] or [Lead].
 	Mode string
+	// Lead says when a lead holds: [LeadHeadless], [LeadAlways] or [LeadNever].
+	Lead string
 	// Blocks is how many blocks one task may be the reason of; at least 0.
 	Blocks int
 	// Observe decides and records as usual and never blocks.
@@ -58,7 +73,7 @@ var ErrHelp = flag.ErrHelp
 // value that it does not know is an error: an old binary under newer settings
 // must do nothing.
 func Parse(args []string) (Policy, error) {
-	p := Policy{Mode: Gate, Blocks: DefaultBlocks, Patience: DefaultPatience, For: DefaultFor}
+	p := Policy{Mode: Gate, Lead: LeadHeadless, Blocks: DefaultBlocks, Patience: DefaultPatience, For: DefaultFor}
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		p.Mode, args = args[0], args[1:]
 	}
@@ -94,6 +109,15 @@ func Parse(args []string) (Policy, error) {
 		set.Func("patience", "", duration(&p.Patience))
 	case Courier:
 		set.Func("for", "", duration(&p.For))
+	case Lead:
+		set.Func("patience", "", duration(&p.Patience))
+		set.Func("lead", "", func(text string) error {
+			if !slices.Contains([]string{LeadHeadless, LeadAlways, LeadNever}, text) {
+				return errors.New("not headless, always or never")
+			}
+			p.Lead = text
+			return nil
+		})
 	default:
 		return Policy{}, fmt.Errorf("unknown mode %q", p.Mode)
 	}
@@ -112,6 +136,9 @@ func (p Policy) Flags() []string {
 	var out []string
 	if p.Mode != Gate {
 		out = append(out, p.Mode)
+	}
+	if p.Lead != LeadHeadless {
+		out = append(out, "--lead="+p.Lead)
 	}
 	if p.Blocks != DefaultBlocks {
 		out = append(out, "--blocks="+strconv.Itoa(p.Blocks))
@@ -141,6 +168,7 @@ shows. It reads one event on stdin and answers on stdout.
   hook [gate] [--hold DURATION] [--patience DURATION] [--blocks N]
               [--ignore REGEXP]... [--observe]
   hook courier [--for DURATION] [--ignore REGEXP]...
+  hook lead [--patience DURATION] [--lead headless|always|never] [--ignore REGEXP]...
 
   --hold DURATION    hold a stop until its tasks end, so long at a time at the
                      most (default 0s: block at once)
@@ -152,6 +180,8 @@ shows. It reads one event on stdin and answers on stdout.
   --ignore REGEXP    do not wait for commands that match; may be repeated
   --observe          decide and record as usual, never block
   --for DURATION     how long a courier waits for a task (default 2h)
+  --lead WHEN        when the coordinator's own stop is held for its agents:
+                     headless (default: where nobody attends), always, never
 
 An unknown mode, flag or value lets every stop through. People run hookctl.
 `

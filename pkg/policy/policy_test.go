@@ -10,7 +10,7 @@ import (
 
 func TestCommandLines(t *testing.T) {
 	t.Parallel()
-	base := Policy{Mode: Gate, Blocks: DefaultBlocks, Patience: DefaultPatience, For: DefaultFor}
+	base := Policy{Mode: Gate, Lead: LeadHeadless, Blocks: DefaultBlocks, Patience: DefaultPatience, For: DefaultFor}
 	with := func(change func(*Policy)) Policy { p := base; change(&p); return p }
 	cases := []struct {
 		args  string
@@ -33,6 +33,8 @@ func TestCommandLines(t *testing.T) {
 		{"--hold 9m --patience 0", with(func(p *Policy) { p.Hold, p.Patience = 9*time.Minute, 0 }), "--hold=9m0s --patience=0s"},
 		{"courier", with(func(p *Policy) { p.Mode = Courier }), "courier"},
 		{"courier --for 30m", with(func(p *Policy) { p.Mode, p.For = Courier, 30*time.Minute }), "courier --for=30m0s"},
+		{"lead", with(func(p *Policy) { p.Mode = Lead }), "lead"},
+		{"lead --lead always --patience 20m", with(func(p *Policy) { p.Mode, p.Lead, p.Patience = Lead, LeadAlways, 20*time.Minute }), "lead --lead=always --patience=20m0s"},
 		{"--", base, ""},
 	}
 	for _, c := range cases {
@@ -62,7 +64,7 @@ func TestUnknownCommandLinesAreErrors(t *testing.T) {
 		{"guard"}, {"Gate"}, {""}, {" gate"}, {"gate", "gate"}, {"--observe", "gate"}, {"extra", "--blocks", "1"}, {"--", "x"}, {"-"},
 		{"--bogus"}, {"--blocks"}, {"--blocks", ""}, {"--blocks", "x"}, {"--blocks", "1.5"}, {"--blocks", "-1"}, {"--blocks", "99999999999999999999"}, {"--blocks=1", "2"},
 		{"--observe=perhaps"}, {"--observe", "true"},
-		{"--hold"}, {"--hold", "10"}, {"--hold", "soon"}, {"--hold", "-1s"}, {"--hold", "25h"}, {"--patience"}, {"--patience", "long"}, {"--patience", "25h"}, {"courier", "--patience", "1h"},
+		{"--hold"}, {"--hold", "10"}, {"--hold", "soon"}, {"--hold", "-1s"}, {"--hold", "25h"}, {"--patience"}, {"--patience", "long"}, {"--patience", "25h"}, {"courier", "--patience", "1h"}, {"lead", "--hold", "1m"}, {"lead", "--lead", "sometimes"}, {"lead", "--lead"}, {"--lead", "always"},
 		{"--ignore"}, {"--ignore", "("}, {"--ignore", "a{99999}"},
 		{"--for", "1h"}, {"courier", "--blocks", "1"}, {"courier", "--hold", "1s"}, {"courier", "--observe"}, {"courier", "--for", "-1s"},
 	} {
@@ -75,7 +77,7 @@ func TestUnknownCommandLinesAreErrors(t *testing.T) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
-	for _, flag := range []string{"--blocks", "--observe", "--hold", "--patience", "--ignore", "--for", "gate", "courier"} {
+	for _, flag := range []string{"--blocks", "--observe", "--hold", "--patience", "--ignore", "--for", "--lead", "gate", "courier", "lead"} {
 		if !strings.Contains(Usage, flag) {
 			t.Errorf("the help does not name %s", flag)
 		}

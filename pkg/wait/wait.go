@@ -116,6 +116,9 @@ type Wait struct {
 	// turns). Where that line has no time, the wait's start counts.
 	// Zero never ends it.
 	Quiet time.Duration
+	// Patient tells that Quiet does not count for now: the coordinator itself is
+	// held, so that its turn is not over. nil never does.
+	Patient func() bool
 	// Senders lists the transcripts of other agents that may send messages to
 	// this one. It is asked again and again, for agents come and go. What they
 	// sent since Since counts. nil has none.
@@ -225,7 +228,7 @@ func (w *Wait) over(ctx context.Context, done, tasks int) (why Why, note string)
 
 // limit is when the wait ends at the latest, and why.
 func (w *Wait) limit() (time.Time, Why) {
-	if w.Quiet > 0 {
+	if w.Quiet > 0 && (w.Patient == nil || !w.Patient()) {
 		if quiet := w.turn.Add(w.Quiet); quiet.Before(w.Until) {
 			return quiet, Quieted
 		}
