@@ -11,6 +11,7 @@ import (
 
 	"stopgate/pkg/event"
 	"stopgate/pkg/host"
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/transcript"
 )
@@ -60,19 +61,12 @@ func (w *world) path(who string) string {
 // put makes the transcript of somebody.
 func (w *world) put(who, text string) {
 	w.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(w.path(who)), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(w.path(who), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	hosttest.Write(w.t, w.clock.now, w.path(who), text)
 }
 
 func (w *world) meta(who, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(transcript.MetaPath(w.path(who)), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	hosttest.Write(w.t, w.clock.now, transcript.MetaPath(w.path(who)), text)
 }
 
 func says(text string) string {
@@ -177,12 +171,7 @@ func TestWhoOwnsATask(t *testing.T) {
 		{"a child names no parent", func(w *world) { w.meta("c1", `{}`); w.put("a2", says("x")) }, "c1", ledger.Snapshot{}, "", "a1 main a2", false},
 		{"an agent of a workflow", func(w *world) {
 			dir := filepath.Join(filepath.Dir(w.path("a1")), "workflows", "wf_1")
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				w.t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "agent-w1.jsonl"), []byte(launched("b1", true, false)), 0o600); err != nil {
-				w.t.Fatal(err)
-			}
+			hosttest.Write(w.t, w.clock.now, filepath.Join(dir, "agent-w1.jsonl"), launched("b1", true, false))
 		}, "b1", ledger.Snapshot{}, "b1=w1", "a1 main w1", false},
 		{"several tasks of several owners", func(w *world) {
 			w.put("a1", launched("b1", true, false)+says("done"))

@@ -18,6 +18,7 @@ import (
 
 	"stopgate/pkg/handler"
 	"stopgate/pkg/host"
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/replay"
 )
 
@@ -31,10 +32,16 @@ func TestMain(m *testing.M) {
 // testHost is the system's, at the time of $TEST_NOW where that is set.
 func testHost() host.Host {
 	h := host.System()
-	if now, err := time.Parse(time.RFC3339, os.Getenv("TEST_NOW")); err == nil {
+	if now := testNow(os.Getenv); !now.IsZero() {
 		h.Clock = &steady{now: now}
 	}
 	return h
+}
+
+// testNow is $TEST_NOW, zero where it is not set.
+func testNow(env func(string) string) time.Time {
+	now, _ := time.Parse(time.RFC3339, env("TEST_NOW")) // no time is the machine's
+	return now
 }
 
 // Each script runs in a folder of its own with a fresh HOME, some minutes after
@@ -77,10 +84,10 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"seed": func(ts *testscript.TestScript, _ bool, args []string) {
-				ts.Check(seed(filepath.Join(captures, filepath.FromSlash(args[0])), ts.Getenv("HOME"), args[1:]))
+				ts.Check(seed(testNow(ts.Getenv), filepath.Join(captures, filepath.FromSlash(args[0])), ts.Getenv("HOME"), args[1:]))
 			},
 			"team": func(ts *testscript.TestScript, _ bool, args []string) {
-				ts.Check(layTeam(filepath.Join(teams, args[0]), ts.Getenv("HOME"), args[1]))
+				ts.Check(layTeam(testNow(ts.Getenv), filepath.Join(teams, args[0]), ts.Getenv("HOME"), args[1]))
 			},
 			"tree": func(ts *testscript.TestScript, _ bool, args []string) {
 				folder := ts.Getenv("STATE")
@@ -89,14 +96,14 @@ func TestScripts(t *testing.T) {
 				}
 				list, err := tree(folder)
 				ts.Check(err)
-				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(list), 0o600))
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(list), 0o600)) //realtime: a list for the script
 			},
 		},
 	})
 }
 
 // seed plays a recording in a home folder.
-func seed(capture, home string, args []string) error {
+func seed(at time.Time, capture, home string, args []string) error {
 	events := -1
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		n, err := strconv.Atoi(args[0])
@@ -130,7 +137,7 @@ func seed(capture, home string, args []string) error {
 			first, _, _ := bytes.Cut(data, []byte("\n"))
 			session = gjson.GetBytes(first, "payload.session_id").Str
 		}
-		return write(filepath.Join(work, "rec", rel), []byte(local.Replace(string(data))))
+		return write(at, filepath.Join(work, "rec", rel), []byte(local.Replace(string(data))))
 	})
 	if err != nil {
 		return err
@@ -157,14 +164,14 @@ func seed(capture, home string, args []string) error {
 	}
 	if events < 0 { // the outputs are those of the end
 		tasks := filepath.Join(home, "tmp", "-home-dev-proj", session, "tasks")
-		err = os.CopyFS(tasks, os.DirFS(filepath.Join(capture, "outputs")))
+		err = errors.Join(os.CopyFS(tasks, os.DirFS(filepath.Join(capture, "outputs"))), hosttest.Age(at, tasks)) //realtime: set here
 	}
 	return errors.Join(err, os.RemoveAll(work))
 }
 
 // layTeam lays the team of a snapshot into the home folder, as if the session
 // had made it there.
-func layTeam(snapshot, home, session string) error {
+func layTeam(at time.Time, snapshot, home, session string) error {
 	configs, err := filepath.Glob(filepath.Join(snapshot, "teams", "*", "config.json"))
 	if err != nil || len(configs) != 1 {
 		return fmt.Errorf("%d teams in %s: %w", len(configs), snapshot, err)
@@ -187,12 +194,14 @@ func layTeam(snapshot, home, session string) error {
 		if err != nil {
 			return err
 		}
-		return write(filepath.Join(home, ".claude", names.Replace(rel)), []byte(names.Replace(string(data))))
+		return write(at, filepath.Join(home, ".claude", names.Replace(rel)), []byte(names.Replace(string(data))))
 	})
 }
 
-func write(path string, data []byte) error {
-	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600))
+// write makes a file that was last written at that time.
+func write(at time.Time, path string, data []byte) error {
+	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)) //realtime: set here
+	return errors.Join(err, os.Chtimes(path, at, at))
 }
 
 // tree lists a folder with contents and times.

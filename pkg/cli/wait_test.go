@@ -5,13 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"stopgate/pkg/host"
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
 	"stopgate/pkg/transcript"
@@ -67,12 +67,7 @@ func (w *waiting) state() state.Dir        { return state.At(filepath.Join(w.dir
 
 func (w *waiting) write(path, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.Chtimes(path, w.clock.now, w.clock.now); err != nil {
-		w.t.Fatal(err)
-	}
+	hosttest.Write(w.t, w.clock.now, path, text)
 }
 
 func (w *waiting) update(change func(*ledger.Tx)) {

@@ -14,6 +14,7 @@ import (
 
 	"stopgate/live"
 	"stopgate/pkg/host"
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/settings"
 	"stopgate/pkg/setup"
@@ -275,9 +276,10 @@ func TestAStateFolderThatCannotBeOne(t *testing.T) {
 	}
 	for situation, lay := range map[string]func(dir string) error{
 		"a link to nowhere": func(dir string) error { return os.Symlink("/gone/away", dir) },
-		"a file":            func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
+		"a file":            func(dir string) error { hosttest.Write(t, now, dir, ""); return nil },
 		"a file inside it": func(dir string) error {
-			return errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "sessions"), nil, 0o600))
+			hosttest.Write(t, now, filepath.Join(dir, "sessions"), "")
+			return nil
 		},
 		"a link to nowhere inside it": func(dir string) error {
 			return errors.Join(os.Mkdir(dir, 0o700), os.Symlink("/gone/away", filepath.Join(dir, "sessions")))
@@ -333,9 +335,7 @@ func TestStateIsTriedAndLeftAsItWas(t *testing.T) {
 func TestSessions(t *testing.T) {
 	d, home := machine(t)
 	transcript := filepath.Join(home, "main.jsonl")
-	if err := os.WriteFile(transcript, []byte(`{"version":"2.1.220"}`+"\n"+`{"version":"2.1.235"}`+"\n"+`{"x":1}`+"\n"+`{"version":"2.1.3`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	hosttest.Write(t, now, transcript, `{"version":"2.1.220"}`+"\n"+`{"version":"2.1.235"}`+"\n"+`{"x":1}`+"\n"+`{"version":"2.1.3`)
 	dir := state.At(filepath.Join(home, "state"))
 	for id, s := range map[string]ledger.Session{
 		"session-old":    {Transcript: transcript, LastEvent: "SessionEnd", LastEventAt: now.Add(-time.Hour)},
@@ -349,9 +349,7 @@ func TestSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(dir.Store("session-broken"), []byte("garbage that is no store"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	hosttest.Write(t, now, dir.Store("session-broken"), "garbage that is no store")
 	got, version := d.sessions(t.Context())
 	want := sessionFacts{count: 3, unreadable: 1, id: "session-latest", event: "SubagentStop", at: now.Add(-time.Minute)}
 	got.at = got.at.UTC()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"stopgate/pkg/clocks"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/host"
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
 	"stopgate/pkg/transcript"
@@ -42,6 +42,9 @@ type session struct {
 	self string
 	// background tells that the agent lists itself.
 	background bool
+	// keep is how long a session is kept unused: its ledger bears the machine's
+	// time, which may be years from the test's.
+	keep string
 	// onPath is told each file that is asked for.
 	onPath func(name string)
 }
@@ -97,7 +100,7 @@ func (c *planned) Sleep(ctx context.Context, d time.Duration) bool {
 
 func newSession(t testing.TB) *session {
 	t.Helper()
-	s := &session{t: t, dir: t.TempDir(), parent: 100, gone: map[int]bool{}, line: "claude", entrypoint: "cli", client: 200}
+	s := &session{t: t, dir: t.TempDir(), parent: 100, gone: map[int]bool{}, line: "claude", entrypoint: "cli", client: 200, keep: "36500d"}
 	s.clock = &planned{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	s.appendTo(s.main(), `{"type":"user","message":{"role":"user","content":"go"}}`)
 	s.appendTo(s.agentFile(testAgent), s.call("toolu_b", "Bash", `{"command":"make","run_in_background":true}`))
@@ -154,33 +157,12 @@ func quote(text string) string {
 
 func (s *session) appendTo(path, line string) {
 	s.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		s.t.Fatal(err)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := f.WriteString(line + "\n"); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.Chtimes(path, s.clock.Now(), s.clock.Now()); err != nil {
-		s.t.Fatal(err)
-	}
+	hosttest.Append(s.t, s.clock.Now(), path, line+"\n")
 }
 
 func (s *session) write(path, text string) {
 	s.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.Chtimes(path, s.clock.Now(), s.clock.Now()); err != nil {
-		s.t.Fatal(err)
-	}
+	hosttest.Write(s.t, s.clock.Now(), path, text)
 }
 
 // after plans something for so long after now.
@@ -227,6 +209,8 @@ func (s *session) host(payload string, args []string) host.Host {
 				return strconv.Itoa(s.client)
 			case clocks.EnvEntrypoint:
 				return s.entrypoint
+			case state.EnvKeep:
+				return s.keep
 			}
 			return s.env[name]
 		},

@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"stopgate/pkg/gate"
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
 )
@@ -789,18 +790,11 @@ func TestTheEndOfASessionSweeps(t *testing.T) {
 	s := newSession(t)
 	s.check(s.payload(nil), blocked)
 	oldStore := s.state().Store("an-old-session")
-	s.write(oldStore, "x")
-	past := s.clock.now.Add(-8 * 24 * time.Hour)
-	if err := os.Chtimes(oldStore, past, past); err != nil {
+	s.keep = ""
+	if err := hosttest.Age(s.clock.now, s.state().Path()); err != nil { // this session's own are in use
 		t.Fatal(err)
 	}
-	// This session's own files are as old as they are: the machine's clock is not
-	// the test's.
-	for _, path := range []string{s.state().Store(testSession), s.state().LockPath(testSession)} {
-		if err := os.Chtimes(path, s.clock.now, s.clock.now); err != nil {
-			t.Fatal(err)
-		}
-	}
+	hosttest.Write(t, s.clock.now.Add(-8*24*time.Hour), oldStore, "x")
 	s.mustRun(s.event("SessionEnd", nil))
 	if _, err := os.Stat(oldStore); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the old session is still there: %v", err)
@@ -824,11 +818,8 @@ func TestTheAnswerDoesNotWaitForTheSweeping(t *testing.T) {
 	t.Parallel()
 	s := newSession(t)
 	oldStore := s.state().Store("an-old-session")
-	s.write(oldStore, "x")
-	past := s.clock.now.Add(-8 * 24 * time.Hour)
-	if err := os.Chtimes(oldStore, past, past); err != nil {
-		t.Fatal(err)
-	}
+	s.keep = ""
+	hosttest.Write(t, s.clock.now.Add(-8*24*time.Hour), oldStore, "x")
 	h := s.host(s.payload(nil), nil)
 	there := errors.New("nothing was answered")
 	h.Stdout = writer(func() { _, there = os.Stat(oldStore) })

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/state"
 )
 
@@ -70,9 +71,7 @@ func TestDamageAnywhereIsFoundAtOnce(t *testing.T) {
 		update(t, dir, noon, func(*Tx) {})
 		damaged := append([]byte(nil), whole...)
 		clear(damaged[at : at+page])
-		if err := os.WriteFile(dir.Store(session), damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		hosttest.Write(t, noon, dir.Store(session), string(damaged))
 		update(t, dir, noon, func(tx *Tx) { tx.Charge("b2", 0, false) })
 		if len(asides(t, dir)) > 0 {
 			found++

@@ -13,6 +13,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/state"
 	"stopgate/pkg/transcript"
 )
@@ -71,20 +72,18 @@ func TestBrokenStores(t *testing.T) {
 	put := func(content string) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
 			t.Helper()
-			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			hosttest.Write(t, noon, path, content)
 		}
 	}
 	overwrite := func(at int64, n int, with byte) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
 			t.Helper()
-			file, err := os.OpenFile(path, os.O_RDWR, 0)
+			file, err := os.OpenFile(path, os.O_RDWR, 0) //realtime: set below
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, err = file.WriteAt([]byte(strings.Repeat(string([]byte{with}), n)), at)
-			if err := errors.Join(err, file.Close()); err != nil {
+			if err := errors.Join(err, file.Close(), os.Chtimes(path, noon, noon)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -161,12 +160,7 @@ func TestTruncatedAtEveryPage(t *testing.T) {
 	page := os.Getpagesize()
 	for cut := page; cut < len(data); cut += page {
 		dir := folder(t)
-		if err := os.MkdirAll(filepath.Dir(dir.Store(session)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(dir.Store(session), data[:cut], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		hosttest.Write(t, noon, dir.Store(session), string(data[:cut]))
 		if _, err := Read(context.Background(), dir, session, nil); err != nil && !errors.Is(err, ErrBroken) {
 			t.Errorf("cut at %d: reading gave %v", cut, err)
 		}
@@ -213,12 +207,7 @@ func TestAStoreIsSetAsideOncePerHour(t *testing.T) {
 	dir := folder(t)
 	garbage := func() {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(dir.Store(session)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(dir.Store(session), []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		hosttest.Write(t, noon, dir.Store(session), "x")
 	}
 	steps := []struct {
 		after time.Duration
@@ -241,9 +230,7 @@ func TestAStoreIsSetAsideOncePerHour(t *testing.T) {
 func TestSettingAsideAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
-	if err := os.WriteFile(filled(t, dir), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	hosttest.Write(t, noon, filled(t, dir), "x")
 	var all sync.WaitGroup
 	for range 12 {
 		all.Go(func() {
@@ -262,9 +249,7 @@ func TestSettingAsideAtOnce(t *testing.T) {
 func TestNoPlaceForAStore(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	hosttest.Write(t, noon, file, "")
 	if err := tryUpdate(state.At(file), noon, func(*Tx) {}); err == nil {
 		t.Error("a file took the place of the folder")
 	}

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/state"
 )
 
@@ -184,9 +185,7 @@ func TestModes(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)
 	dir := folder(t)
-	if err := os.WriteFile(filled(t, dir), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	hosttest.Write(t, noon, filled(t, dir), "x")
 	update(t, dir, noon, func(*Tx) {})
 	seen := 0
 	err := filepath.WalkDir(dir.Path(), func(path string, d fs.DirEntry, err error) error {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
+
+	"stopgate/pkg/host/hosttest"
 )
 
 var updateTemplate = flag.Bool("update", false, "write empty.db anew")
@@ -41,12 +43,7 @@ func TestTheEmptyStoreIsWhatBboltMakes(t *testing.T) {
 // A store of nothing is a broken one: stopgate never leaves one behind.
 func TestAStoreOfNoBytesIsSetAside(t *testing.T) {
 	dir := folder(t)
-	if err := os.MkdirAll(filepath.Dir(dir.Store(session)), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(dir.Store(session), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	hosttest.Write(t, noon, dir.Store(session), "")
 	var renewed bool
 	err := Update(t.Context(), dir, session, noon, func(tx *Tx) error {
 		renewed = !tx.Session.Renewed.IsZero()

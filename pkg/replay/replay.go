@@ -218,7 +218,7 @@ func (r *Recording) Start(root string) (*Play, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := p.write(filepath.Join(root, "outputs", e.Name()), data); err != nil {
+		if err := p.write(filepath.Join(root, "outputs", e.Name()), data, r.begun); err != nil {
 			return nil, err
 		}
 	}
@@ -241,17 +241,17 @@ func (p *Play) mapped(name string) string {
 // Run plays all events and gives each step to see.
 func (p *Play) Run(o Options, see func(Step)) error {
 	for i, e := range p.rec.events {
-		if err := p.disk(e); err != nil {
+		at := p.rec.begun.Add(time.Duration(e.T * float64(time.Second)))
+		if err := p.disk(e, at); err != nil {
 			return err
 		}
 		name := gjson.GetBytes(e.Payload, "hook_event_name").Str
 		if contains(o.Without, name) {
 			continue
 		}
-		at := p.rec.begun.Add(time.Duration(e.T * float64(time.Second)))
 		p.clock.set(at)
 		if late := p.rec.expect[i].Late; len(late) > 0 {
-			p.clock.at(at.Add(lateBy), func() error { return p.lines(late) })
+			p.clock.at(at.Add(lateBy), func() error { return p.lines(late, at.Add(lateBy)) })
 		}
 		see(p.send(i, at, e.Payload, o))
 		if err := p.clock.failed(); err != nil {
@@ -294,15 +294,21 @@ func (p *Play) send(i int, at time.Time, payload []byte, o Options) Step {
 }
 
 func (p *Play) env(name string) string {
-	if name == state.EnvDir {
+	switch name {
+	case state.EnvDir:
 		return p.State.Path()
+	case state.EnvKeep:
+		return forEver // the ledger's file bears the machine's time, not the play's
 	}
 	return ""
 }
 
-// disk brings the transcripts and meta files to what an event found.
-func (p *Play) disk(e recorded) error {
-	if err := p.lines(e.Lines); err != nil {
+// forEver is longer than a machine's clock and a recording are apart.
+const forEver = "36500d"
+
+// disk brings the transcripts and meta files to what an event found at that time.
+func (p *Play) disk(e recorded, at time.Time) error {
+	if err := p.lines(e.Lines, at); err != nil {
 		return err
 	}
 	for _, name := range e.Meta {
@@ -310,7 +316,7 @@ func (p *Play) disk(e recorded) error {
 		if err != nil {
 			return err
 		}
-		if err := p.write(filepath.Join(p.root, "claude", filepath.FromSlash(name)), data); err != nil {
+		if err := p.write(filepath.Join(p.root, "claude", filepath.FromSlash(name)), data, at); err != nil {
 			return err
 		}
 	}
@@ -318,7 +324,7 @@ func (p *Play) disk(e recorded) error {
 }
 
 // lines appends to transcripts until they hold so many lines.
-func (p *Play) lines(want map[string]int) error {
+func (p *Play) lines(want map[string]int, at time.Time) error {
 	names := make([]string, 0, len(want))
 	for name := range want {
 		names = append(names, name)
@@ -344,18 +350,18 @@ func (p *Play) lines(want map[string]int) error {
 			return err
 		}
 		_, err = out.Write(bytes.Join(lines[min(already, n):n], nil))
-		if err := errors.Join(err, out.Close()); err != nil {
+		if err := errors.Join(err, out.Close(), os.Chtimes(file, at, at)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *Play) write(name string, data []byte) error {
+func (p *Play) write(name string, data []byte, at time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(name, data, 0o600)
+	return errors.Join(os.WriteFile(name, data, 0o600), os.Chtimes(name, at, at))
 }
 
 func contains(list []string, s string) bool {

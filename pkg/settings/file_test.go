@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"stopgate/pkg/host/hosttest"
 )
 
 const userFile = "{\n\t\"model\": \"opus\",\n\t\"hooks\": {}\n}"
@@ -27,12 +29,7 @@ func options(t *testing.T) Options {
 
 func put(t *testing.T, path, text string, mode fs.FileMode) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	hosttest.Write(t, day, path, text)
 	if err := os.Chmod(path, mode); err != nil {
 		t.Fatal(err)
 	}

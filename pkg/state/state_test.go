@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"stopgate/pkg/host/hosttest"
 )
 
 var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
@@ -22,12 +24,7 @@ func (e env) get(name string) string { return e[name] }
 
 func write(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	hosttest.Write(t, noon, path, text)
 }
 
 func exists(t testing.TB, path string) bool {
@@ -372,10 +369,7 @@ func TestSweeping(t *testing.T) {
 			sessions := filepath.Join(dir.Path(), "sessions")
 			for _, f := range c.files {
 				path := filepath.Join(sessions, f.name)
-				write(t, path, "x")
-				if err := os.Chtimes(path, noon.Add(-f.age), noon.Add(-f.age)); err != nil {
-					t.Fatal(err)
-				}
+				hosttest.Write(t, noon.Add(-f.age), path, "x")
 				if strings.HasPrefix(f.name, "held") {
 					lock, err := Acquire(t.Context(), filepath.Join(sessions, "held.lock"), true)
 					if err != nil {
@@ -434,14 +428,9 @@ func TestAFolderWhoseNameIsAPattern(t *testing.T) {
 		t.Skip("no such names there")
 	}
 	dir := At(filepath.Join(t.TempDir(), `st[a]te\*?`))
-	if err := os.MkdirAll(filepath.Dir(dir.Store("s1")), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	aside := AsideName(dir.Store("s1"), noon)
 	for _, path := range []string{dir.Store("s1"), aside} {
-		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path, "x")
 	}
 	if err := dir.CountEphemeral("s1"); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"stopgate/pkg/host/hosttest"
 )
 
 func at(s string) time.Time {
@@ -239,17 +241,12 @@ func layout(t testing.TB, dir string, files map[string]string) {
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if strings.HasSuffix(name, "/") {
-			path = filepath.Join(path, "x")
-			name = ""
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if name != "" {
-			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			if err := os.MkdirAll(path, 0o755); err != nil {
 				t.Fatal(err)
 			}
+			continue
 		}
+		hosttest.Write(t, at("2026-11-30T12:00:00Z"), path, text)
 	}
 }
 
@@ -426,18 +423,11 @@ func TestProcesses(t *testing.T) {
 func TestWhenASessionWasLastWritten(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "projects", "-b", "s1.jsonl")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	when := at("2026-11-30T12:00:00Z")
-	for _, err := range []error{
-		os.WriteFile(path, []byte("{}\n"), 0o600), os.Chtimes(path, when, when),
-		os.MkdirAll(filepath.Join(dir, "projects", "-a", "s2.jsonl"), 0o700),
-		os.WriteFile(filepath.Join(dir, "s3.jsonl"), nil, 0o600),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+	hosttest.Write(t, when, path, "{}\n")
+	hosttest.Write(t, when, filepath.Join(dir, "s3.jsonl"), "")
+	if err := os.MkdirAll(filepath.Join(dir, "projects", "-a", "s2.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
 	}
 	if got, ok := SessionWritten(dir, "s1"); !ok || !got.Equal(when) {
 		t.Errorf("%v, %v", got, ok)

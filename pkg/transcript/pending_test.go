@@ -1,13 +1,13 @@
 package transcript
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"stopgate/pkg/host"
+	"stopgate/pkg/host/hosttest"
 )
 
 // What the last lines of a transcript say about what its owner waits for.
@@ -46,9 +46,8 @@ func TestWhatAnAgentWaitsFor(t *testing.T) {
 	}
 	for _, r := range rows {
 		path := filepath.Join(t.TempDir(), "agent-a1.jsonl")
-		if err := os.WriteFile(path, []byte(r.lines), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		at := time.Date(2026, 11, 30, 12, 1, 0, 0, time.UTC)
+		hosttest.Write(t, at, path, r.lines)
 		rest := AtRest(host.Files{}, Source{Path: path, Owner: "a1"})
 		var got []string
 		for _, c := range rest.Waits {
@@ -57,8 +56,8 @@ func TestWhatAnAgentWaitsFor(t *testing.T) {
 		if text := strings.Join(got, " "); text != r.want || rest.ForAgent() != r.forAgent {
 			t.Errorf("%s: waits for %q (an agent: %v), want %q", r.name, text, rest.ForAgent(), r.want)
 		}
-		if rest.Written.IsZero() {
-			t.Errorf("%s: not said when it was written", r.name)
+		if !rest.Written.Equal(at) {
+			t.Errorf("%s: written at %s", r.name, rest.Written)
 		}
 		if want := time.Date(2026, 11, 30, 12, 0, 9, 0, time.UTC); strings.Contains(r.lines, "12:00:09") && !rest.Told.Equal(want) {
 			t.Errorf("%s: the latest line is of %s", r.name, rest.Told)

@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"stopgate/pkg/event"
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/replay"
 	"stopgate/pkg/state"
 )
@@ -60,12 +61,8 @@ func shortened(t *testing.T, dir string, events int) string {
 		t.Fatal(err)
 	}
 	lines := bytes.SplitAfter(data, []byte("\n"))
-	if err := os.WriteFile(filepath.Join(short, "events.jsonl"), bytes.Join(lines[:events], nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(filepath.Join(short, "claude"), os.DirFS(filepath.Join(dir, "claude"))); err != nil {
-		t.Fatal(err)
-	}
+	hosttest.Write(t, noon, filepath.Join(short, "events.jsonl"), string(bytes.Join(lines[:events], nil)))
+	hosttest.Copy(t, noon, filepath.Join(short, "claude"), os.DirFS(filepath.Join(dir, "claude")))
 	return short
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/replay"
 	"stopgate/pkg/state"
@@ -328,9 +329,7 @@ func TestBrokenStoresAreSaidPlainly(t *testing.T) {
 	}
 	for name, content := range damages {
 		src := written(t, sessionB, func(*ledger.Tx) {})
-		if err := os.WriteFile(src.Dir.Store(sessionA), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		hosttest.Write(t, noon, src.Dir.Store(sessionA), string(content))
 		st := load(t, src, Filter{All: true})
 		if len(st.Sessions)+len(st.Problems) != 2 {
 			t.Errorf("%s: %d sessions, problems %v", name, len(st.Sessions), st.Problems)
@@ -340,9 +339,7 @@ func TestBrokenStoresAreSaidPlainly(t *testing.T) {
 		}
 	}
 	src := written(t, sessionB, func(*ledger.Tx) {})
-	if err := os.WriteFile(src.Dir.Store(sessionA), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	hosttest.Write(t, noon, src.Dir.Store(sessionA), "")
 	if st := load(t, src, Filter{All: true}); len(st.Problems) != 0 || len(st.Sessions) != 1 {
 		t.Errorf("an empty store gave %d sessions, problems %v", len(st.Sessions), st.Problems)
 	}
@@ -477,7 +474,7 @@ func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")
 	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, got, 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, got, 0o644)); err != nil { //realtime: no test looks at its age
 			t.Fatal(err)
 		}
 	}

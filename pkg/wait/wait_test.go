@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/transcript"
 )
 
@@ -51,24 +52,12 @@ func (p *place) path(name string) string { return filepath.Join(p.dir, name) }
 
 func (p *place) write(name, text string) {
 	p.t.Helper()
-	if err := os.WriteFile(p.path(name), []byte(text), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
+	hosttest.Write(p.t, p.clock.now, p.path(name), text)
 }
 
 func (p *place) tell(line string) {
 	p.t.Helper()
-	f, err := os.OpenFile(p.path("main.jsonl"), os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	_, err = f.WriteString(line + "\n")
-	if err := f.Close(); err != nil {
-		p.t.Error(err)
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	hosttest.Append(p.t, p.clock.now, p.path("main.jsonl"), line+"\n")
 }
 
 func (p *place) ended(task, status, summary string) string {

@@ -46,23 +46,18 @@ func put(t testing.TB, at time.Time, path, text string, how int) {
 // at that time.
 func Copy(t testing.TB, at time.Time, to string, from fs.FS) {
 	t.Helper()
-	if err := os.CopyFS(to, from); err != nil {
+	if err := errors.Join(os.CopyFS(to, from), Age(at, to)); err != nil {
 		t.Fatal(err)
 	}
-	Age(t, at, to)
 }
 
 // Age gives everything below a folder that time: what the program itself wrote,
 // which knows no other clock for its files than the machine's.
-func Age(t testing.TB, at time.Time, root string) {
-	t.Helper()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+func Age(at time.Time, root string) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.Type()&fs.ModeSymlink != 0 {
 			return err
 		}
 		return os.Chtimes(path, at, at)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
