@@ -18,7 +18,7 @@ import (
 
 func (a *app) install() *cobra.Command {
 	var o setup.InstallOptions
-	var hold time.Duration
+	var hold, patience time.Duration
 	var blocks int
 	var noCourier bool
 	cmd := &cobra.Command{
@@ -32,12 +32,15 @@ Every other byte of the settings file stays as it is, and its old bytes are kept
 Installing the same again changes nothing. What is installed already and not named
 on the command line stays as it is, also arguments that you added to the entries.`,
 		Example: `  hookctl install
-  hookctl install --scope project --hold 20m
+  hookctl install --scope project --patience 2h
   hookctl install --dry-run`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("hold") {
 				o.Hold = &hold
+			}
+			if cmd.Flags().Changed("patience") {
+				o.Patience = &patience
 			}
 			if cmd.Flags().Changed("blocks") {
 				o.Blocks = &blocks
@@ -67,7 +70,8 @@ on the command line stays as it is, also arguments that you added to the entries
 	f := cmd.Flags()
 	f.StringVar(&o.Scope, "scope", settings.User, "the `SCOPE` of the settings: user, project or local")
 	f.StringVar(&o.File, "settings", "", "edit this settings `FILE` instead")
-	f.DurationVar(&hold, "hold", setup.DefaultHold, "hold a stop for `D` until its tasks end; 0 blocks at once")
+	f.DurationVar(&patience, "patience", policy.DefaultPatience, "wait `D` for a task in all, hold after hold; 0 is one hold")
+	f.DurationVar(&hold, "hold", setup.DefaultHold, "hold a stop for `D` at a time until its tasks end; 0 blocks at once")
 	f.IntVar(&blocks, "blocks", policy.DefaultBlocks, "one task may be the reason of `N` blocks")
 	f.BoolVar(&noCourier, "no-courier", false, "do not register the courier")
 	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be done and change nothing")
@@ -111,6 +115,9 @@ func (a *app) installed(w setup.World, rep setup.InstallReport, o setup.InstallO
 			scr.Text("  backup      ", "              ", w.Short(rep.Edit.Backup), view.Normal)
 		}
 	}
+	if rep.Moved {
+		scr.Text("  ", "  ", "the hold of 10m that former versions registered is "+setup.Span(setup.DefaultHold)+" now: after 10m without progress the client fails an agent", view.Normal)
+	}
 	if rep.Kept {
 		scr.Text("  ", "  ", "what you had chosen stays: "+chosen(rep.Choice), view.Normal)
 	}
@@ -128,7 +135,7 @@ func (a *app) installed(w setup.World, rep setup.InstallReport, o setup.InstallO
 			a.proof(scr, p)
 		}
 	}
-	a.caveats(scr, w, o.Scope)
+	a.caveats(scr, w, rep, o.Scope)
 	scr.Line()
 	switch {
 	case dryRun && !rep.Changed():
@@ -153,12 +160,19 @@ func (a *app) installed(w setup.World, rep setup.InstallReport, o setup.InstallO
 }
 
 // caveats says what keeps the entries from doing what the person expects.
-func (a *app) caveats(scr view.Screen, w setup.World, scope string) {
+func (a *app) caveats(scr view.Screen, w setup.World, rep setup.InstallReport, scope string) {
 	warn := func(text string) {
 		scr.Line()
 		scr.Text("! ", "  ", text, view.Bad)
 	}
-	for _, look := range w.Views() {
+	for _, s := range rep.Strains {
+		text := s.Text
+		if s.Mend != "" {
+			text += ": " + s.Mend
+		}
+		warn(text)
+	}
+	for _, look := range w.Sources() {
 		file := w.Short(look.Path)
 		if look.DisableAllHooks != nil && *look.DisableAllHooks {
 			warn("no hook will run: disableAllHooks is set in " + file)
@@ -213,7 +227,7 @@ func linkWord(p setup.Placed, dryRun bool) string {
 
 // chosen says a choice as flags.
 func chosen(c setup.Choice) string {
-	parts := []string{"--hold " + setup.Span(c.Hold), fmt.Sprint("--blocks ", c.Blocks)}
+	parts := []string{"--hold " + setup.Span(c.Hold), "--patience " + setup.Span(c.Patience), fmt.Sprint("--blocks ", c.Blocks)}
 	parts = append(parts, c.Extra...)
 	if c.Courier {
 		parts = append(parts, append([]string{"courier --for " + setup.Span(c.CourierFor)}, c.CourierExtra...)...)

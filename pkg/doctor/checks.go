@@ -30,14 +30,14 @@ const defaultCap = 8
 func settingsRead(f facts) Check {
 	var broken, read []string
 	for _, s := range f.sources {
-		if s.err != nil {
-			broken = append(broken, s.err.Error())
-			if !strings.Contains(s.err.Error(), s.path) {
-				broken[len(broken)-1] = f.short(s.path) + ": " + s.err.Error()
+		if s.Err != nil {
+			broken = append(broken, s.Err.Error())
+			if !strings.Contains(s.Err.Error(), s.Path) {
+				broken[len(broken)-1] = f.short(s.Path) + ": " + s.Err.Error()
 			}
 			continue
 		}
-		read = append(read, s.scope+" "+f.short(s.path))
+		read = append(read, s.Scope+" "+f.short(s.Path))
 	}
 	switch {
 	case len(broken) > 0:
@@ -50,8 +50,8 @@ func settingsRead(f facts) Check {
 
 // hook is one entry of ours with where it stands.
 type hook struct {
-	settings.Entry
-	source source
+	settings.Found
+	source setup.Source
 	policy policy.Policy
 	err    error
 }
@@ -59,8 +59,8 @@ type hook struct {
 func (f facts) hooks() []hook {
 	var all []hook
 	for _, s := range f.sources {
-		for _, e := range s.hooks {
-			h := hook{Entry: e.Entry, source: s}
+		for _, e := range s.Hooks {
+			h := hook{Found: e, source: s}
 			h.policy, h.err = setup.Policy(e.Entry)
 			all = append(all, h)
 		}
@@ -77,11 +77,16 @@ func (h hook) title() string {
 	if h.Event != event.SubagentStop || h.err != nil {
 		return h.Event
 	}
+	return title(h.policy)
+}
+
+// title names what a command line does at a stop.
+func title(p policy.Policy) string {
 	switch {
-	case h.policy.Mode == policy.Courier:
-		return "courier --for " + setup.Span(h.policy.For)
-	case h.policy.Hold > 0:
-		return "gate --hold " + setup.Span(h.policy.Hold)
+	case p.Mode == policy.Courier:
+		return "courier --for " + setup.Span(p.For)
+	case p.Hold > 0:
+		return "gate --hold " + setup.Span(p.Hold) + " --patience " + setup.Span(p.Patience)
 	}
 	return "gate"
 }
@@ -89,8 +94,8 @@ func (h hook) title() string {
 func (f facts) plugin() string {
 	name := ""
 	for _, s := range f.sources {
-		if s.plugin != "" {
-			name = s.plugin + " in " + s.scope
+		if s.Plugin != "" {
+			name = s.Plugin + " in " + s.Scope
 		}
 	}
 	return name
@@ -109,8 +114,8 @@ func entriesPresent(f facts) Check {
 	var parts, titles []string
 	for i, h := range hooks {
 		titles = append(titles, h.title())
-		if i+1 == len(hooks) || hooks[i+1].source.path != h.source.path {
-			parts = append(parts, h.source.scope+": "+strings.Join(titles, ", "))
+		if i+1 == len(hooks) || hooks[i+1].source.Path != h.source.Path {
+			parts = append(parts, h.source.Scope+": "+strings.Join(titles, ", "))
 			titles = nil
 		}
 	}
@@ -157,7 +162,7 @@ var rank = map[Status]int{OK: 0, Note: 1, Warn: 2, Fail: 3}
 // shape looks at how an entry is run: a gate must be waited for, a courier must
 // not (docs/client.md: the hook contract, asyncRewake).
 func (c *Check) shape(f facts, h hook) {
-	in := " in " + f.short(h.source.path)
+	in := " in " + f.short(h.source.Path)
 	switch {
 	case h.is(event.SubagentStop, policy.Gate) && (h.Async || h.AsyncRewake):
 		c.add(Fail, "the gate"+in+" runs beside the event (async), so it can block nothing", "take async and asyncRewake out of it")
@@ -188,7 +193,7 @@ func (c *Check) narrowed(f facts, hooks []hook) {
 			}
 		}
 		if only != nil {
-			c.add(Warn, fmt.Sprintf("under the matcher %q of %s %s", only.Matcher, what.event, what.who), "take the matcher out of "+f.short(only.source.path))
+			c.add(Warn, fmt.Sprintf("under the matcher %q of %s %s", only.Matcher, what.event, what.who), "take the matcher out of "+f.short(only.source.Path))
 		}
 	}
 }
@@ -231,41 +236,73 @@ func hookRuns(f facts) Check {
 	return Check{Status: OK, Found: found}
 }
 
-// patience is how much longer than a hold an entry's timeout should be.
-const patience = 10 * time.Second
+// where names an entry: its file, and the place in it.
+func (f facts) where(s setup.Source, e settings.Found) string {
+	name := f.short(s.Path)
+	if e.Path != "" {
+		name += " " + e.Path
+	}
+	return name
+}
 
-func timeoutsFit(f facts) Check {
-	worst := Check{Status: OK}
-	var fine []string
-	for _, h := range f.hooks() {
-		if h.err != nil || h.Event != event.SubagentStop {
-			continue
+// waitsFit asks whether what waits, in any scope and in the plugin, is let wait as
+// long as it says: by its own entry's timeout and by the client's stall limit.
+func waitsFit(f facts) Check {
+	c := Check{Status: OK}
+	var fine, bad, known []string
+	look := func(s setup.Source, e settings.Found) {
+		p, err := setup.Policy(e.Entry)
+		if err != nil || e.Event != event.SubagentStop {
+			return
 		}
-		wait, flag := h.policy.Hold, "--hold"
-		if h.policy.Mode == policy.Courier {
-			wait, flag = h.policy.For, "--for"
+		strains := f.limits.Strains(e.Entry)
+		for _, strain := range strains {
+			text := f.where(s, e) + ": " + strain.Text
+			if !strain.Broken {
+				known = append(known, text)
+				continue
+			}
+			bad = append(bad, text)
+			status := Warn
+			if strain.Lost {
+				status = Fail
+			}
+			if rank[status] > rank[c.Status] {
+				c.Status, c.Mend = status, strain.Mend
+				if s.Scope == setup.ScopePlugin {
+					c.Mend = "build the plugin anew: hookctl plugin build"
+				}
+			}
 		}
-		timeout := time.Duration(h.Timeout) * time.Second
-		if timeout == 0 {
-			timeout = setup.DefaultTimeout
-		}
-		text := fmt.Sprintf("%s %s %s under a timeout of %s", h.policy.Mode, flag, setup.Span(wait), setup.Span(timeout))
-		switch {
-		case timeout <= wait:
-			return Check{Status: Fail, Found: text + " (" + h.source.scope + "): the client ends the hook before it answers, and lets the stop through", Mend: again + ", or a timeout of " + strconv.Itoa(int((wait+time.Minute)/time.Second))}
-		case timeout < wait+patience:
-			worst = Check{Status: Warn, Found: text + " (" + h.source.scope + ") leaves no time to answer", Mend: again}
-		default:
-			fine = append(fine, text)
+		if len(strains) == 0 && s.Scope != setup.ScopePlugin {
+			fine = append(fine, fmt.Sprintf("%s under a timeout of %s", title(p), setup.Span(setup.TimeoutOf(e.Entry))))
 		}
 	}
-	if worst.Status != OK {
-		return worst
+	for _, s := range slices.Concat(f.sources, f.plugins) {
+		for _, e := range s.Hooks {
+			look(s, e)
+		}
 	}
-	if len(fine) == 0 {
+	switch {
+	case len(bad) > 0:
+		c.Found = strings.Join(bad, "; ")
+	case len(known) > 0:
+		return Check{Status: Note, Found: strings.Join(known, "; ")}
+	case len(fine) == 0:
 		return Check{Status: Note, Found: "nothing registered that waits"}
+	default:
+		c.Found = strings.Join(fine, ", ")
 	}
-	return Check{Status: OK, Found: strings.Join(fine, ", ")}
+	return c
+}
+
+// clientsClocks says against which clocks of the client a hold runs.
+func clientsClocks(f facts) Check {
+	by := "the client's own"
+	if f.limits.StallBy != "" {
+		by = f.limits.StallBy
+	}
+	return Check{Status: OK, Found: fmt.Sprintf("an agent may make no progress for %s (%s), so a hold ends after %s at the latest", setup.Span(f.limits.Stall), by, setup.Span(f.limits.Longest()))}
 }
 
 func entriesDoubled(f facts) Check {
@@ -280,7 +317,7 @@ func entriesDoubled(f facts) Check {
 		if where[k] == nil {
 			order = append(order, k)
 		}
-		where[k] = append(where[k], h.source.scope)
+		where[k] = append(where[k], h.source.Scope)
 	}
 	if p := f.plugin(); p != "" && len(order) > 0 {
 		return Check{Status: Note, Found: "registered in settings and by the plugin " + p + ": each event is answered once, and costs two processes", Mend: "hookctl uninstall, or disable the plugin"}
@@ -302,20 +339,20 @@ func entriesDoubled(f facts) Check {
 }
 
 func hooksAllowed(f facts) Check {
-	var off, only *source
+	var off, only *setup.Source
 	managed := false
 	for i, s := range f.sources {
-		if v := s.look.DisableAllHooks; v != nil {
+		if v := s.DisableAllHooks; v != nil {
 			off = nil // a stronger scope has its way
 			if *v {
 				off = &f.sources[i]
 			}
 		}
-		if s.scope != settings.Managed {
+		if s.Scope != settings.Managed {
 			continue
 		}
-		managed = managed || len(s.hooks) > 0
-		if v := s.look.AllowManagedHooksOnly; v != nil {
+		managed = managed || len(s.Hooks) > 0
+		if v := s.AllowManagedHooksOnly; v != nil {
 			only = nil
 			if *v {
 				only = &f.sources[i]
@@ -324,9 +361,9 @@ func hooksAllowed(f facts) Check {
 	}
 	switch {
 	case off != nil:
-		return Check{Status: Fail, Found: "disableAllHooks in " + f.short(off.path) + ": the client runs no hook", Mend: "take it out there"}
+		return Check{Status: Fail, Found: "disableAllHooks in " + f.short(off.Path) + ": the client runs no hook", Mend: "take it out there"}
 	case only != nil && !managed:
-		return Check{Status: Fail, Found: "allowManagedHooksOnly in " + only.path + ": the client runs only hooks that managed settings register", Mend: "ask whoever manages this machine to register stopgate there"}
+		return Check{Status: Fail, Found: "allowManagedHooksOnly in " + only.Path + ": the client runs only hooks that managed settings register", Mend: "ask whoever manages this machine to register stopgate there"}
 	}
 	return Check{Status: OK, Found: "no settings file disables hooks"}
 }
@@ -424,19 +461,8 @@ func clientVersion(f facts) Check {
 	return Check{Status: OK, Found: v + ", between the tested " + below + " and " + above + ": " + what + see}
 }
 
-// value is what a variable is for a session here, and where that is said: in
-// the environment or in the env of a settings file, of which the strongest wins.
-func (f facts) value(name string) (value, where string) {
-	if v := f.env(name); v != "" {
-		value, where = v, "the environment"
-	}
-	for _, s := range f.sources {
-		if v, ok := s.look.Env[name]; ok {
-			value, where = v, s.scope+" settings"
-		}
-	}
-	return value, where
-}
+// value is what a variable is for a session here, and where that is said.
+func (f facts) value(name string) (value, where string) { return setup.Value(f.env, f.sources, name) }
 
 func truthy(v string) bool {
 	return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(strings.TrimSpace(v)))

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -26,6 +27,9 @@ var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func yes() *bool { v := true; return &v }
 func no() *bool  { v := false; return &v }
 
+// source is a settings file, as a test wants it.
+type source setup.Source
+
 // registered is a settings file with the entries of a choice.
 func registered(scope string, change func(*setup.Choice)) source {
 	c := setup.Default()
@@ -36,14 +40,14 @@ func registered(scope string, change func(*setup.Choice)) source {
 }
 
 func with(scope string, entries ...settings.Entry) source {
-	s := source{scope: scope, path: "/" + scope + ".json"}
+	s := source{Scope: scope, Path: "/" + scope + ".json"}
 	for _, e := range entries {
-		s.hooks = append(s.hooks, settings.Found{Entry: e})
+		s.Hooks = append(s.Hooks, settings.Found{Entry: e, Path: fmt.Sprintf("hooks.%s[0]", e.Event)})
 	}
 	return s
 }
 
-func (s source) looking(v settings.View) source { s.look = v; return s }
+func (s source) looking(v settings.View) source { s.View = v; return s }
 func (s source) env(name, value string) source {
 	return s.looking(settings.View{Env: map[string]string{name: value}})
 }
@@ -55,7 +59,7 @@ func TestChecks(t *testing.T) {
 	proved := func(e settings.Entry, err error) []setup.Proof {
 		return []setup.Proof{{Entry: e, Want: "blocks the stop", Took: 5 * time.Millisecond, Err: err}}
 	}
-	plugged := source{scope: settings.User, path: "/user.json", plugin: "stopgate@x"}
+	plugged := source{Scope: settings.User, Path: "/user.json", Plugin: "stopgate@x"}
 	for _, c := range []struct {
 		check, situation string
 		sources          []source
@@ -66,13 +70,13 @@ func TestChecks(t *testing.T) {
 	}{
 		{check: "settings", situation: "none", status: Note, found: "no settings file"},
 		{check: "settings", situation: "one", sources: []source{registered("user", nil)}, status: OK, found: "user /user.json"},
-		{check: "settings", situation: "one is no JSON", sources: []source{{scope: "local", path: "/local.json", err: errors.New("line 1, column 2: x")}, registered("user", nil)},
+		{check: "settings", situation: "one is no JSON", sources: []source{{Scope: "local", Path: "/local.json", Err: errors.New("line 1, column 2: x")}, registered("user", nil)},
 			status: Fail, found: "/local.json: line 1, column 2: x", mend: "mend that file"},
 
 		{check: "entries", situation: "none", status: Fail, found: "no settings", mend: "hookctl install"},
 		{check: "entries", situation: "the recommended set", sources: []source{registered("user", nil)}, status: OK,
-			found: "user: gate --hold 10m, courier --for 2h, SubagentStart, PostToolUse, SessionEnd"},
-		{check: "entries", situation: "split over two scopes", sources: []source{with("user", gate(0)), registered("local", nil)}, status: OK, found: "user: gate; local: gate --hold 10m"},
+			found: "user: gate --hold 9m30s --patience 1h, courier --for 2h, SubagentStart, PostToolUse, SessionEnd"},
+		{check: "entries", situation: "split over two scopes", sources: []source{with("user", gate(0)), registered("local", nil)}, status: OK, found: "user: gate; local: gate --hold 9m30s --patience 1h"},
 		{check: "entries", situation: "by the plugin", sources: []source{plugged}, status: OK, found: "by the plugin stopgate@x in user"},
 		{check: "entries", situation: "the gate alone", sources: []source{with("user", gate(0))}, status: Warn, found: "missing: SubagentStart, PostToolUse, SessionEnd", mend: "hookctl install"},
 		{check: "entries", situation: "no gate", sources: []source{with("user", settings.Entry{Event: "SessionEnd", Command: "/h/hook", Args: []string{}})}, status: Fail, found: "no gate on SubagentStop"},
@@ -80,14 +84,14 @@ func TestChecks(t *testing.T) {
 		{check: "entries", situation: "no courier", sources: []source{registered("user", func(c *setup.Choice) { c.Courier = false })}, status: Note, found: "no courier", mend: "--no-courier=false"},
 		{check: "entries", situation: "another matcher", sources: []source{func() source {
 			s := registered("user", nil)
-			s.hooks[3].Matcher = "Bash"
+			s.Hooks[3].Matcher = "Bash"
 			return s
 		}()}, status: Note, found: `"Bash"`},
 
 		{check: "entries", situation: "a gate for one kind of agent", sources: []source{func() source {
 			s := registered("user", nil)
-			for i := range s.hooks {
-				s.hooks[i].Matcher = "Explore"
+			for i := range s.Hooks {
+				s.Hooks[i].Matcher = "Explore"
 			}
 			return s
 		}()}, status: Warn, found: `"Explore" of SubagentStop only those agents`, mend: "/user.json"},
@@ -95,27 +99,27 @@ func TestChecks(t *testing.T) {
 
 		{check: "entries", situation: "such a gate, and no courier", sources: []source{func() source {
 			s := registered("user", func(c *setup.Choice) { c.Courier = false })
-			s.hooks[0].Matcher = "reviewer"
+			s.Hooks[0].Matcher = "reviewer"
 			return s
 		}()}, status: Warn, found: `"reviewer" of SubagentStop only those agents are guarded; no courier`, mend: "/user.json"},
 		{check: "entries", situation: "a matcher that matches everything", sources: []source{func() source {
 			s := registered("user", nil)
-			s.hooks[0].Matcher, s.hooks[1].Matcher = ".+", "*"
+			s.Hooks[0].Matcher, s.Hooks[1].Matcher = ".+", "*"
 			return s
 		}()}, status: OK},
 		{check: "entries", situation: "a courier for one kind of agent", sources: []source{func() source {
 			s := registered("user", nil)
-			s.hooks[1].Matcher = "Explore"
+			s.Hooks[1].Matcher = "Explore"
 			return s
 		}()}, status: Warn, found: "only those agents have a courier", mend: "/user.json"},
 		{check: "entries", situation: "a courier that is waited for", sources: []source{func() source {
 			s := registered("user", nil)
-			s.hooks[1].AsyncRewake = false
+			s.Hooks[1].AsyncRewake = false
 			return s
 		}()}, status: Fail, found: "has no asyncRewake", mend: `"asyncRewake": true`},
 		{check: "entries", situation: "a gate that is not waited for", sources: []source{func() source {
 			s := registered("user", nil)
-			s.hooks[0].Async = true
+			s.Hooks[0].Async = true
 			return s
 		}()}, status: Fail, found: "can block nothing", mend: "take async"},
 
@@ -126,14 +130,28 @@ func TestChecks(t *testing.T) {
 		{check: "hook", situation: "a relative path", facts: facts{proofs: proved(settings.Entry{Event: "SubagentStop", Command: "bin/hook", Args: []string{}}, nil)}, status: Warn, found: "not absolute"},
 		{check: "hook", situation: "no room to try", facts: facts{proofErr: errors.New("disk full")}, status: Warn, found: "disk full"},
 
-		{check: "timeout", situation: "the recommended set", sources: []source{registered("user", nil)}, status: OK, found: "gate --hold 10m under a timeout of 11m, courier --for 2h under a timeout of 2h1m"},
-		{check: "timeout", situation: "shorter than the hold", sources: []source{with("local", gate(300, "--hold", "10m"))}, status: Fail, found: "gate --hold 10m under a timeout of 5m (local)", mend: "timeout of 660"},
-		{check: "timeout", situation: "the client's default under a hold as long", sources: []source{with("user", gate(0, "--hold", "10m"))}, status: Fail, found: "timeout of 10m"},
-		{check: "timeout", situation: "the client's default under a short hold", sources: []source{with("user", gate(0, "--hold", "1m"))}, status: OK},
-		{check: "timeout", situation: "just longer", sources: []source{with("user", gate(605, "--hold", "10m"))}, status: Warn, found: "no time to answer"},
-		{check: "timeout", situation: "the courier's default of two hours", sources: []source{with("user", gate(600, "courier"))}, status: Fail, found: "courier --for 2h"},
+		{check: "timeout", situation: "the recommended set", sources: []source{registered("user", nil)}, status: OK, found: "gate --hold 9m30s --patience 1h under a timeout of 11m, courier --for 2h under a timeout of 2h1m"},
+		{check: "timeout", situation: "shorter than the hold", sources: []source{with("local", gate(300, "--hold", "9m"))}, status: Fail, found: "/local.json hooks.SubagentStop[0]: a timeout of 300 s under a hold of 9m: the client ends", mend: `"timeout": 600`},
+		{check: "timeout", situation: "none, so the client's default, under a hold as long", sources: []source{with("user", gate(0, "--hold", "10m"))}, status: Fail, found: "no timeout, so the client's own of 10m"},
+		{check: "timeout", situation: "none, under a hold near the client's default", sources: []source{with("project", gate(0, "--hold", "9m55s"))}, status: Warn, found: "/project.json hooks.SubagentStop[0]: no timeout"},
+		{check: "timeout", situation: "the client's default under a short hold", sources: []source{with("user", gate(0, "--hold", "1m", "--patience", "5m"))}, status: OK},
+		{check: "timeout", situation: "just longer", sources: []source{with("user", gate(545, "--hold", "9m"))}, status: Warn, found: "no time to answer", mend: `"timeout": 600`},
+		{check: "timeout", situation: "the courier's default of two hours", sources: []source{with("user", gate(600, "courier"))}, status: Fail, found: "courier's wait of 2h"},
 		{check: "timeout", situation: "no hold", sources: []source{with("user", gate(30))}, status: OK},
 		{check: "timeout", situation: "nothing", status: Note},
+		{check: "timeout", situation: "as former versions registered it, in a project", sources: []source{registered("user", nil), with("project", gate(660, "gate", "--hold", "10m"))}, status: Warn,
+			found: "/project.json hooks.SubagentStop[0]: a hold of 10m comes up to the 10m", mend: "hookctl install"},
+		{check: "timeout", situation: "a hold of half an hour", sources: []source{with("local", gate(1860, "--hold", "30m"))}, status: Warn, found: "a hold of 30m", mend: "hookctl install --hold 9m30s"},
+		{check: "timeout", situation: "exactly half a minute below the stall limit", sources: []source{with("local", gate(660, "--hold", "9m30s"))}, status: OK},
+		{check: "timeout", situation: "a shorter stall limit in the settings", sources: []source{registered("user", nil), with("local").env("CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS", "120000")}, status: Warn, found: "to the 2m without", mend: "--hold 1m30s"},
+		{check: "timeout", situation: "a longer one in the environment", env: map[string]string{"CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS": "3600000"}, sources: []source{with("user", gate(1860, "--hold", "30m"))}, status: OK},
+		{check: "timeout", situation: "more patience than seven holds", sources: []source{with("user", gate(660, "--hold", "9m", "--patience", "3h"))}, status: Note, found: "is let go after 1h3m"},
+		{check: "timeout", situation: "the plugin of a former version", sources: []source{plugged}, facts: facts{plugins: []setup.Source{setup.Source(with("plugin", gate(660, "gate", "--hold", "10m")))}}, status: Warn, found: "/plugin.json hooks.SubagentStop[0]: a hold of 10m", mend: "plugin build"},
+
+		{check: "clocks", situation: "the client's own", status: OK, found: "no progress for 10m (the client's own), so a hold ends after 9m30s"},
+		{check: "clocks", situation: "a short stall limit", env: map[string]string{"CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS": "15000"}, status: OK, found: "for 15s (CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS in the environment), so a hold ends after 5s"},
+		{check: "clocks", situation: "a long idle time of the stream", sources: []source{with("user").env("CLAUDE_STREAM_IDLE_TIMEOUT_MS", "900000")}, status: OK, found: "for 20m (CLAUDE_STREAM_IDLE_TIMEOUT_MS in user settings)"},
+		{check: "clocks", situation: "nonsense", env: map[string]string{"CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS": "-1", "CLAUDE_STREAM_IDLE_TIMEOUT_MS": "soon"}, status: OK, found: "for 10m"},
 
 		{check: "doubled", situation: "once", sources: []source{registered("user", nil)}, status: OK},
 		{check: "doubled", situation: "in two scopes", sources: []source{registered("user", nil), registered("project", nil)}, status: Warn, found: "SubagentStop 2 times (user, project); SubagentStop courier 2 times", mend: "hookctl uninstall"},
@@ -200,9 +218,13 @@ func TestChecks(t *testing.T) {
 	} {
 		t.Run(c.check+"/"+c.situation, func(t *testing.T) {
 			f := c.facts
-			f.now, f.sources = now, c.sources
+			f.now, f.sources = now, nil
+			for _, s := range c.sources {
+				f.sources = append(f.sources, setup.Source(s))
+			}
 			f.short = func(p string) string { return p }
 			f.env = func(name string) string { return c.env[name] }
+			f.limits = setup.World{Env: f.env}.Limits(f.sources)
 			i := slices.IndexFunc(checks, func(k struct {
 				name string
 				ask  func(facts) Check

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -28,25 +27,18 @@ type facts struct {
 	// env is the environment of this process.
 	env func(name string) string
 	// sources are the settings files that exist, the weakest first.
-	sources []source
-	proofs  []setup.Proof
+	sources []setup.Source
+	// plugins are the registrations of our plugin where it is installed.
+	plugins []setup.Source
+	// limits are the client's own clocks for a session here.
+	limits setup.Limits
+	proofs []setup.Proof
 	// proofErr is why nothing could be tried.
 	proofErr error
 	state    stateFacts
 	sessions sessionFacts
 	// version is the client of the last session that names one; "" for unknown.
 	version string
-}
-
-// source is one settings file.
-type source struct {
-	scope, path string
-	// hooks are the entries of ours.
-	hooks []settings.Found
-	look  settings.View
-	// plugin is our plugin's name where the file enables it.
-	plugin string
-	err    error
 }
 
 type stateFacts struct {
@@ -70,26 +62,18 @@ type sessionFacts struct {
 
 func (d Doctor) gather(ctx context.Context) facts {
 	f := facts{now: d.Now, short: d.World.Short, env: d.World.Env}
-	ours := d.World.Ours()
-	for _, scope := range d.World.Scopes() {
-		files, err := scope.Files()
-		if err != nil {
-			f.sources = append(f.sources, source{scope: scope.Name, path: scope.Dir, err: err})
-		}
-		for _, path := range files {
-			f.sources = append(f.sources, look(scope.Name, path, ours))
-		}
-	}
+	f.sources, f.plugins = d.World.Sources(), d.World.Plugins()
+	f.limits = d.World.Limits(f.sources)
 	var entries []settings.Entry
 	for _, s := range f.sources {
-		for _, h := range s.hooks {
+		for _, h := range s.Hooks {
 			e := h.Entry
 			if !slices.ContainsFunc(entries, func(o settings.Entry) bool { return sameCommand(o, e) }) {
 				entries = append(entries, e)
 			}
 		}
 	}
-	f.proofs, f.proofErr = setup.Prove(ctx, entries, d.World.SessionGo())
+	f.proofs, f.proofErr = setup.Prove(ctx, entries, f.sources)
 	f.state = d.state(ctx)
 	f.sessions, f.version = d.sessions(ctx)
 	return f
@@ -97,31 +81,6 @@ func (d Doctor) gather(ctx context.Context) facts {
 
 func sameCommand(a, b settings.Entry) bool {
 	return a.Event == b.Event && a.Command == b.Command && slices.Equal(a.Args, b.Args)
-}
-
-// pluginName is how the client names our plugin, before the marketplace
-// (plugin/.claude-plugin/plugin.json).
-const pluginName = "stopgate@"
-
-func look(scope, path string, ours settings.Ours) source {
-	s := source{scope: scope, path: path}
-	data, err := settings.Read(path)
-	if err == nil {
-		s.hooks, err = settings.Find(data, ours)
-	}
-	if err == nil {
-		s.look, err = settings.Look(data)
-	}
-	if s.err = err; err != nil {
-		return s
-	}
-	gjson.GetBytes(bytes.TrimPrefix(data, []byte("\ufeff")), "enabledPlugins").ForEach(func(key, on gjson.Result) bool {
-		if strings.HasPrefix(key.Str, pluginName) && on.Type == gjson.True {
-			s.plugin = key.Str
-		}
-		return true
-	})
-	return s
 }
 
 func (d Doctor) state(ctx context.Context) stateFacts {

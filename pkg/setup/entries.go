@@ -15,8 +15,11 @@ import (
 
 // Choice is what a person chose to have registered.
 type Choice struct {
-	// Hold is how long the gate holds a stop; 0 blocks at once.
+	// Hold is how long the gate holds a stop at a time; 0 blocks at once.
 	Hold time.Duration
+	// Patience is how long it waits for a task in all; it means nothing without
+	// Hold.
+	Patience time.Duration
 	// Blocks is how many blocks one task may be the reason of.
 	Blocks int
 	// Courier registers the courier beside the gate.
@@ -29,26 +32,24 @@ type Choice struct {
 	CourierExtra []string
 }
 
-// DefaultHold is the hold that install registers unless told otherwise.
-const DefaultHold = 10 * time.Minute
+// DefaultHold is the hold that install registers unless told otherwise: as long as
+// the client's stall limit allows (docs/client.md: the client's clocks).
+const DefaultHold = defaultStall - stallMargin
 
 // Default is the recommended set, that of hooks.example.json.
 func Default() Choice {
-	return Choice{Hold: DefaultHold, Blocks: policy.DefaultBlocks, Courier: true, CourierFor: policy.DefaultFor}
+	return Choice{Hold: DefaultHold, Patience: policy.DefaultPatience, Blocks: policy.DefaultBlocks, Courier: true, CourierFor: policy.DefaultFor}
 }
 
 const (
 	// Launchers is the matcher of the tools that can launch a background task
 	// or wake an agent.
 	Launchers = "Bash|PowerShell|Monitor|Agent|Task|Workflow|SendMessage|mcp__.*"
-	// margin is how much longer the client's patience is than ours: it must
+	// margin is how much longer the client waits than we do, at least: it must
 	// never end a hook that is about to answer.
 	margin = time.Minute
 	// recordTimeout is for the entries that only record.
 	recordTimeout = 10
-	// DefaultTimeout is the client's for an entry that names none
-	// (docs/client.md: the hook contract).
-	DefaultTimeout = 600 * time.Second
 )
 
 // Entries are the registrations of a choice for a hook at a path.
@@ -57,16 +58,19 @@ func Entries(hook string, c Choice) []settings.Entry {
 	if c.Hold > 0 {
 		gate = append(gate, "--hold", Span(c.Hold))
 	}
+	if c.Hold > 0 || c.Patience != policy.DefaultPatience {
+		gate = append(gate, "--patience", Span(c.Patience))
+	}
 	if c.Blocks != policy.DefaultBlocks {
 		gate = append(gate, "--blocks", strconv.Itoa(c.Blocks))
 	}
 	gate = append(gate, c.Extra...)
-	all := []settings.Entry{{Event: event.SubagentStop, Command: hook, Args: gate, Timeout: seconds(c.Hold + margin)}}
+	all := []settings.Entry{{Event: event.SubagentStop, Command: hook, Args: gate, Timeout: timeoutFor(c.Hold)}}
 	if c.Courier {
 		all = append(all, settings.Entry{
 			Event: event.SubagentStop, Command: hook,
 			Args:        append([]string{policy.Courier, "--for", Span(c.CourierFor)}, c.CourierExtra...),
-			AsyncRewake: true, Timeout: seconds(c.CourierFor + margin),
+			AsyncRewake: true, Timeout: timeoutFor(c.CourierFor),
 		})
 	}
 	none := []string{} // not nil: that would be the shell form
@@ -77,7 +81,11 @@ func Entries(hook string, c Choice) []settings.Entry {
 	)
 }
 
-func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+// timeoutFor is the timeout of an entry that waits so long: in seconds, of whole
+// minutes.
+func timeoutFor(wait time.Duration) int {
+	return int((wait+margin+time.Minute-1)/time.Minute) * 60
+}
 
 // Span writes a duration as a person would: 10m, not 10m0s.
 func Span(d time.Duration) string {
@@ -92,8 +100,10 @@ func Span(d time.Duration) string {
 }
 
 // Adopt takes over what the entries in a settings file say: the flags of the
-// gate and the courier there. ok is false where no gate of ours is among them.
-func Adopt(found []settings.Found) (c Choice, ok bool) {
+// gate and the courier there. ok is false where no gate of ours is among them. moved
+// tells that the hold there was the default of a former version, which gives way to
+// the new one.
+func Adopt(found []settings.Found) (c Choice, moved, ok bool) {
 	c = Default()
 	c.Courier = false
 	for _, f := range found {
@@ -104,13 +114,16 @@ func Adopt(found []settings.Found) (c Choice, ok bool) {
 		switch p.Mode {
 		case policy.Gate:
 			if !ok {
-				c.Hold, c.Blocks, c.Extra, ok = p.Hold, p.Blocks, extra, true
+				c.Hold, c.Patience, c.Blocks, c.Extra, ok = p.Hold, p.Patience, p.Blocks, extra, true
+				if moved = formerHold(f.Entry); moved {
+					c.Hold = DefaultHold
+				}
 			}
 		case policy.Courier:
 			c.Courier, c.CourierFor, c.CourierExtra = true, p.For, extra
 		}
 	}
-	return c, ok
+	return c, moved, ok
 }
 
 // parse reads an entry's policy, and those of its flags that install has no

@@ -20,11 +20,11 @@ import (
 type InstallOptions struct {
 	// Scope is the settings scope; File takes its place unless "".
 	Scope, File string
-	// Hold, Blocks and Courier are nil where nothing was said: then what is
-	// installed there stays, or else the default counts.
-	Hold    *time.Duration
-	Blocks  *int
-	Courier *bool
+	// Hold, Patience, Blocks and Courier are nil where nothing was said: then what
+	// is installed there stays, or else the default counts.
+	Hold, Patience *time.Duration
+	Blocks         *int
+	Courier        *bool
 	// DryRun finds out what would be done and does nothing.
 	DryRun bool
 }
@@ -34,6 +34,8 @@ func (o InstallOptions) check() error {
 	switch {
 	case o.Hold != nil && (*o.Hold < 0 || *o.Hold > policy.MaxHold):
 		return UsageError(fmt.Sprintf("--hold %s: not between 0 and %s", Span(*o.Hold), Span(policy.MaxHold)))
+	case o.Patience != nil && (*o.Patience < 0 || *o.Patience > policy.MaxHold):
+		return UsageError(fmt.Sprintf("--patience %s: not between 0 and %s", Span(*o.Patience), Span(policy.MaxHold)))
 	case o.Blocks != nil && *o.Blocks < 0:
 		return UsageError(fmt.Sprintf("--blocks %d: less than 0", *o.Blocks))
 	}
@@ -51,6 +53,10 @@ type InstallReport struct {
 	// from an earlier installation.
 	Choice Choice
 	Kept   bool
+	// Moved tells that the hold there was the default of a former version.
+	Moved bool
+	// Strains are the ways in which what is registered cannot wait as it says.
+	Strains []Strain
 	// Programs are the files put in place; Built tells that they were built.
 	Programs []Placed
 	Built    bool
@@ -171,7 +177,7 @@ func (w World) merge(rep *InstallReport, o InstallOptions, rec record, dryRun bo
 	if err != nil {
 		return fmt.Errorf("%s: %w; nothing was changed", rep.File, err)
 	}
-	c, before := Adopt(found)
+	c, moved, before := Adopt(found)
 	if !before {
 		c = Default()
 	} else if f := rec.file(rep.File); f == nil || !f.NoCourier {
@@ -179,8 +185,12 @@ func (w World) merge(rep *InstallReport, o InstallOptions, rec record, dryRun bo
 	}
 	rep.Kept = false
 	keep := func(said bool, differs bool) { rep.Kept = rep.Kept || before && !said && differs }
+	rep.Moved = moved && o.Hold == nil
 	if o.Hold != nil {
 		c.Hold = *o.Hold
+	}
+	if o.Patience != nil {
+		c.Patience = *o.Patience
 	}
 	if o.Blocks != nil {
 		c.Blocks = *o.Blocks
@@ -189,11 +199,14 @@ func (w World) merge(rep *InstallReport, o InstallOptions, rec record, dryRun bo
 		c.Courier = *o.Courier
 	}
 	keep(o.Hold != nil, c.Hold != DefaultHold)
+	keep(o.Patience != nil, c.Patience != policy.DefaultPatience)
 	keep(o.Blocks != nil, c.Blocks != policy.DefaultBlocks)
 	keep(o.Courier != nil, !c.Courier)
 	keep(false, len(c.Extra)+len(c.CourierExtra) > 0 || c.CourierFor != policy.DefaultFor)
 	rep.Choice = c
-	rep.Edit, err = settings.Install(rep.File, Entries(w.Hook(), c), w.Ours(), w.edits(dryRun))
+	entries := Entries(w.Hook(), c)
+	rep.Strains = w.Limits(w.Sources()).Strains(entries[0])
+	rep.Edit, err = settings.Install(rep.File, entries, w.Ours(), w.edits(dryRun))
 	if err != nil {
 		if errors.As(err, new(*settings.SyntaxError)) || errors.As(err, new(*settings.ShapeError)) {
 			err = fmt.Errorf("%w; nothing was changed", err)
@@ -308,7 +321,7 @@ func (w World) prove(ctx context.Context, rep *InstallReport) error {
 	if len(entries) == 0 {
 		return fmt.Errorf("%s: the entries are not there any more", rep.File)
 	}
-	rep.Proofs, err = Prove(ctx, entries, w.SessionGo())
+	rep.Proofs, err = Prove(ctx, entries, w.Sources())
 	return err
 }
 

@@ -49,10 +49,11 @@ type Proof struct {
 
 // Prove sends a recorded session through the command lines of entries, as they
 // stand in a settings file, in temporary folders: a start, a launch, the stop,
-// which must be blocked, and the end. env are further variables of a session, as
-// NAME=value. The error is about the proof itself; what an entry did wrong stands in
+// which must be blocked, and the end. Sources are the settings of a session here,
+// for the variables that they give to the Go runtime. The error is about the proof itself; what an entry did wrong stands in
 // its Proof.
-func Prove(ctx context.Context, entries []settings.Entry, env []string) ([]Proof, error) {
+func Prove(ctx context.Context, entries []settings.Entry, sources []Source) ([]Proof, error) {
+	env := sessionGo(sources)
 	root, err := os.MkdirTemp("", "stopgate-proof-")
 	if err != nil {
 		return nil, err
@@ -88,21 +89,6 @@ func Prove(ctx context.Context, entries []settings.Entry, env []string) ([]Proof
 		all = append(all, proof)
 	}
 	return all, nil
-}
-
-// SessionGo are the variables for the Go runtime that the settings give to a session
-// here, as NAME=value, the weakest first: a program of Go that cannot read one of
-// them ends before it begins.
-func (w World) SessionGo() []string {
-	var all []string
-	for _, look := range w.Views() {
-		for _, name := range []string{"GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GOTRACEBACK"} {
-			if value, set := look.Env[name]; set {
-				all = append(all, name+"="+value)
-			}
-		}
-	}
-	return all
 }
 
 func prove(ctx context.Context, e settings.Entry, env []string, payload, root string) Proof {

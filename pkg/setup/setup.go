@@ -93,30 +93,8 @@ func executable(name string) string {
 // Scopes are the client's settings scopes as seen from the current folder.
 func (w World) Scopes() []settings.Scope { return settings.Scopes(w.Home(), w.Cwd, w.Env) }
 
-// ScopeView is what a settings file of a scope says.
-type ScopeView struct {
-	Scope, Path string
-	settings.View
-}
-
-// Views are the settings files that can be read, the weakest first; doctor tells of
-// the others.
-func (w World) Views() []ScopeView {
-	var all []ScopeView
-	for _, scope := range w.Scopes() {
-		files, _ := scope.Files()
-		for _, path := range files {
-			data, err := settings.Read(path)
-			if err != nil {
-				continue
-			}
-			if look, err := settings.Look(data); err == nil {
-				all = append(all, ScopeView{scope.Name, path, look})
-			}
-		}
-	}
-	return all
-}
+// Config is the folder of the client's own files, or "".
+func (w World) Config() string { return settings.Config(w.Home(), w.Env) }
 
 // UsageError says which argument cannot be meant; nothing was looked at yet.
 type UsageError string

@@ -114,9 +114,11 @@ func TestDefaultEntriesAreTheExample(t *testing.T) {
 func TestEntriesRoundTrip(t *testing.T) {
 	for _, c := range []Choice{
 		Default(),
-		{Blocks: 1, CourierFor: 2 * time.Hour},
-		{Hold: 90 * time.Second, Blocks: 3, Courier: true, CourierFor: time.Hour, Extra: []string{"--observe", "--ignore", "a b|c"}, CourierExtra: []string{"--ignore", "x"}},
-		{Hold: 24 * time.Hour, Blocks: 0, Courier: true, CourierFor: 24 * time.Hour},
+		{Patience: time.Hour, Blocks: 1, CourierFor: 2 * time.Hour},
+		{Hold: 9 * time.Minute, Patience: 0, Blocks: 1, CourierFor: 2 * time.Hour},
+		{Patience: 2 * time.Hour, Blocks: 1, CourierFor: 2 * time.Hour},
+		{Hold: 90 * time.Second, Patience: 20 * time.Minute, Blocks: 3, Courier: true, CourierFor: time.Hour, Extra: []string{"--observe", "--ignore", "a b|c"}, CourierExtra: []string{"--ignore", "x"}},
+		{Hold: 24 * time.Hour, Patience: 24 * time.Hour, Blocks: 0, Courier: true, CourierFor: 24 * time.Hour},
 	} {
 		var found []settings.Found
 		for _, e := range Entries("/x/hook", c) {
@@ -124,13 +126,13 @@ func TestEntriesRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Errorf("%v: %v", e.Args, err)
 			}
-			if wait := max(p.Hold, 0); time.Duration(e.Timeout)*time.Second < wait+10*time.Second {
+			if wait := p.Hold; e.AsyncRewake && time.Duration(e.Timeout)*time.Second < p.For+time.Minute || e.Event == "SubagentStop" && time.Duration(e.Timeout)*time.Second < wait+time.Minute {
 				t.Errorf("%v: timeout of %d s", e.Args, e.Timeout)
 			}
 			found = append(found, settings.Found{Entry: e})
 		}
-		got, ok := Adopt(found)
-		if !ok || !reflect.DeepEqual(got, c) {
+		got, moved, ok := Adopt(found)
+		if !ok || moved || !reflect.DeepEqual(got, c) {
 			t.Errorf("adopted %+v, want %+v", got, c)
 		}
 	}
@@ -295,7 +297,7 @@ func TestProveTellsWhatIsWrong(t *testing.T) {
 		situation string
 		entry     settings.Entry
 		want      string // in the error; "" for none
-		env       []string
+		env       map[string]string
 	}{
 		{"gate", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{}}, "", nil},
 		{"gate with hold", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{"--hold", "1h"}}, "", nil},
@@ -309,7 +311,7 @@ func TestProveTellsWhatIsWrong(t *testing.T) {
 		{"program that says nothing", settings.Entry{Event: "SubagentStop", Command: script("cat >/dev/null"), Args: []string{}}, "let the stop through", nil},
 		{"hook that was too slow once", settings.Entry{Event: "SubagentStop", Command: script(`[ -e "$0.ran" ] && exec "` + p.Hook + `"; : >"$0.ran"; cat >/dev/null`), Args: []string{}}, "", nil},
 		{"hook that says why in its log", settings.Entry{Event: "SubagentStop", Command: script(`STOPGATE_DISABLE=1 exec "` + p.Hook + `"`), Args: []string{}}, "it logged disabled", nil},
-		{"a session whose limit of memory Go cannot read", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{}}, "exit code 2", []string{"GOMEMLIMIT=4Gi"}},
+		{"a session whose limit of memory Go cannot read", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{}}, "exit code 2", map[string]string{"GOMEMLIMIT": "4Gi"}},
 		{"program that fails", settings.Entry{Event: "SessionEnd", Command: script("echo broken >&2; exit 3"), Args: []string{}}, "exit code 3: broken", nil},
 		{"program that talks", settings.Entry{Event: "SessionEnd", Command: script("echo hello"), Args: []string{}}, `it printed "hello`, nil},
 		{"program that records nothing", settings.Entry{Event: "PostToolUse", Command: script("cat >/dev/null"), Args: []string{}}, "nothing was recorded", nil},
@@ -317,7 +319,7 @@ func TestProveTellsWhatIsWrong(t *testing.T) {
 		t.Run(c.situation, func(t *testing.T) {
 			t.Setenv("STOPGATE_DISABLE", "1") // of no account in a proof
 			t.Setenv("CLAUDE_PID", "1")
-			proofs, err := Prove(t.Context(), []settings.Entry{c.entry}, c.env)
+			proofs, err := Prove(t.Context(), []settings.Entry{c.entry}, []Source{{View: settings.View{Env: c.env}}})
 			if err != nil || len(proofs) != 1 {
 				t.Fatal(proofs, err)
 			}

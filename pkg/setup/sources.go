@@ -1,0 +1,125 @@
+package setup
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"stopgate/pkg/settings"
+)
+
+// Source is one settings file that counts for a session here.
+type Source struct {
+	Scope, Path string
+	// Hooks are the entries of ours.
+	Hooks []settings.Found
+	// View is what else it says that bears on them.
+	settings.View
+	// Plugin is our plugin's name where the file enables it.
+	Plugin string
+	// Err is why it cannot be read.
+	Err error
+}
+
+// pluginName is how the client names our plugin, before the marketplace
+// (plugin/.claude-plugin/plugin.json).
+const pluginName = "stopgate@"
+
+// Sources are the settings files that exist, the weakest first.
+func (w World) Sources() []Source {
+	var all []Source
+	ours := w.Ours()
+	for _, scope := range w.Scopes() {
+		files, err := scope.Files()
+		if err != nil {
+			all = append(all, Source{Scope: scope.Name, Path: scope.Dir, Err: err})
+		}
+		for _, path := range files {
+			all = append(all, source(scope.Name, path, ours))
+		}
+	}
+	return all
+}
+
+func source(scope, path string, ours settings.Ours) Source {
+	s := Source{Scope: scope, Path: path}
+	data, err := settings.Read(path)
+	if err == nil {
+		s.Hooks, err = settings.Find(data, ours)
+	}
+	if err == nil {
+		s.View, err = settings.Look(data)
+	}
+	if s.Err = err; err != nil {
+		return s
+	}
+	gjson.GetBytes(bytes.TrimPrefix(data, []byte("\ufeff")), "enabledPlugins").ForEach(func(key, on gjson.Result) bool {
+		if strings.HasPrefix(key.Str, pluginName) && on.Type == gjson.True {
+			s.Plugin = key.Str
+		}
+		return true
+	})
+	return s
+}
+
+// ScopePlugin is the scope of what [World.Plugins] finds.
+const ScopePlugin = "plugin"
+
+// Plugins are the registrations of our plugin where the client has installed it
+// (docs/client.md: files), whether or not it is enabled.
+func (w World) Plugins() []Source {
+	config := w.Config()
+	data, err := settings.Read(filepath.Join(config, "plugins", "installed_plugins.json"))
+	if config == "" || err != nil {
+		return nil
+	}
+	var all []Source
+	gjson.GetBytes(data, "plugins").ForEach(func(name, installed gjson.Result) bool {
+		if !strings.HasPrefix(name.Str, pluginName) {
+			return true
+		}
+		for _, at := range installed.Array() { // of the one place itself on older clients
+			if dir := at.Get("installPath").Str; dir != "" {
+				s := source(ScopePlugin, filepath.Join(dir, "hooks", "hooks.json"), nil)
+				s.Plugin = name.Str
+				all = append(all, s)
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// Value is what a variable is for a session here, and where that is said: in the
+// environment, or in the env of a settings file, of which the strongest wins.
+func Value(env func(string) string, sources []Source, name string) (value, where string) {
+	if v := env(name); v != "" {
+		value, where = v, "the environment"
+	}
+	for _, s := range sources {
+		if v, ok := s.Env[name]; ok {
+			value, where = v, s.Scope+" settings"
+		}
+	}
+	return value, where
+}
+
+// goVariables are what the Go runtime reads; it ends a program before it begins
+// where it cannot.
+var goVariables = []string{"GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GOTRACEBACK"}
+
+// sessionGo are the variables for the Go runtime that the settings give to a
+// session here, as NAME=value, the weakest first.
+func sessionGo(sources []Source) []string {
+	var all []string
+	for _, s := range sources {
+		for _, name := range goVariables {
+			if value, set := s.Env[name]; set {
+				all = append(all, name+"="+value)
+			}
+		}
+	}
+	return all
+}
