@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/policy"
@@ -302,7 +303,16 @@ func clientsClocks(f facts) Check {
 	if f.limits.StallBy != "" {
 		by = f.limits.StallBy
 	}
-	return Check{Status: OK, Found: fmt.Sprintf("an agent may make no progress for %s (%s), so a hold ends after %s at the latest", setup.Span(f.limits.Stall), by, setup.Span(f.limits.Longest()))}
+	found := fmt.Sprintf("an agent may make no progress for %s (%s), so a hold ends after %s at the latest; a print run waits for agents in the background ", setup.Span(f.limits.Stall), by, setup.Span(f.limits.Longest()))
+	if f.limits.Ceiling > 0 {
+		found += "for " + setup.Span(f.limits.Ceiling)
+	} else {
+		found += "as long as they take"
+	}
+	if f.limits.Client > 0 && f.limits.Kind != clocks.Unknown {
+		found += fmt.Sprintf("; this is run in a session of the kind %s, told by its %s", f.limits.Kind, f.limits.By)
+	}
+	return Check{Status: OK, Found: found}
 }
 
 func entriesDoubled(f facts) Check {

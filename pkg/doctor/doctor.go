@@ -46,8 +46,9 @@ type Report struct {
 // Doctor asks the questions.
 type Doctor struct {
 	World setup.World
-	Files host.Files
-	Now   time.Time
+	// Host is the machine: its files and processes.
+	Host host.Host
+	Now  time.Time
 }
 
 // checks are the questions, in the order in which they are shown.

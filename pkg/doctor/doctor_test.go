@@ -64,6 +64,7 @@ func TestChecks(t *testing.T) {
 		check, situation string
 		sources          []source
 		env              map[string]string
+		host             host.Host
 		facts            facts // everything else
 		status           Status
 		found, mend      string // parts of it
@@ -151,6 +152,8 @@ func TestChecks(t *testing.T) {
 		{check: "clocks", situation: "the client's own", status: OK, found: "no progress for 10m (the client's own), so a hold ends after 9m30s"},
 		{check: "clocks", situation: "a short stall limit", env: map[string]string{"CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS": "15000"}, status: OK, found: "for 15s (CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS in the environment), so a hold ends after 5s"},
 		{check: "clocks", situation: "a long idle time of the stream", sources: []source{with("user").env("CLAUDE_STREAM_IDLE_TIMEOUT_MS", "900000")}, status: OK, found: "for 20m (CLAUDE_STREAM_IDLE_TIMEOUT_MS in user settings)"},
+		{check: "clocks", situation: "run by an agent of a print run", host: host.Host{Ancestors: func() []int { return []int{7} }, Command: func(int) ([]string, bool) { return []string{"claude", "-p", "x"}, true }}, status: OK, found: "; this is run in a session of the kind print, told by its command line"},
+		{check: "clocks", situation: "no ceiling, and a low cap", env: map[string]string{"CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS": "0", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "3"}, status: OK, found: "; a print run waits for agents in the background as long as they take"},
 		{check: "clocks", situation: "nonsense", env: map[string]string{"CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS": "-1", "CLAUDE_STREAM_IDLE_TIMEOUT_MS": "soon"}, status: OK, found: "for 10m"},
 
 		{check: "doubled", situation: "once", sources: []source{registered("user", nil)}, status: OK},
@@ -224,7 +227,7 @@ func TestChecks(t *testing.T) {
 			}
 			f.short = func(p string) string { return p }
 			f.env = func(name string) string { return c.env[name] }
-			f.limits = setup.World{Env: f.env}.Limits(f.sources)
+			f.limits = setup.World{Env: f.env}.Limits(c.host, f.sources)
 			i := slices.IndexFunc(checks, func(k struct {
 				name string
 				ask  func(facts) Check

@@ -63,7 +63,7 @@ type sessionFacts struct {
 func (d Doctor) gather(ctx context.Context) facts {
 	f := facts{now: d.Now, short: d.World.Short, env: d.World.Env}
 	f.sources, f.plugins = d.World.Sources(), d.World.Plugins()
-	f.limits = d.World.Limits(f.sources)
+	f.limits = d.World.Limits(d.Host, f.sources)
 	var entries []settings.Entry
 	for _, s := range f.sources {
 		for _, h := range s.Hooks {
@@ -163,7 +163,7 @@ func (d Doctor) sessions(ctx context.Context) (f sessionFacts, version string) {
 		f.id, f.event, f.at = all[0].ID, all[0].LastEvent, all[0].LastEventAt
 	}
 	for _, s := range all {
-		if version = lastVersion(d.Files, s.Transcript); version != "" {
+		if version = lastVersion(d.Host.Files, s.Transcript); version != "" {
 			break
 		}
 	}

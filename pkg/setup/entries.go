@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
@@ -34,7 +35,7 @@ type Choice struct {
 
 // DefaultHold is the hold that install registers unless told otherwise: as long as
 // the client's stall limit allows (docs/client.md: the client's clocks).
-const DefaultHold = defaultStall - stallMargin
+const DefaultHold = clocks.DefaultStall - clocks.StallMargin
 
 // Default is the recommended set, that of hooks.example.json.
 func Default() Choice {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"stopgate/pkg/host"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
 	"stopgate/pkg/state"
@@ -205,7 +206,7 @@ func (w World) merge(rep *InstallReport, o InstallOptions, rec record, dryRun bo
 	keep(false, len(c.Extra)+len(c.CourierExtra) > 0 || c.CourierFor != policy.DefaultFor)
 	rep.Choice = c
 	entries := Entries(w.Hook(), c)
-	rep.Strains = w.Limits(w.Sources()).Strains(entries[0])
+	rep.Strains = w.Limits(host.Host{}, w.Sources()).Strains(entries[0])
 	rep.Edit, err = settings.Install(rep.File, entries, w.Ours(), w.edits(dryRun))
 	if err != nil {
 		if errors.As(err, new(*settings.SyntaxError)) || errors.As(err, new(*settings.ShapeError)) {

@@ -2,74 +2,48 @@ package setup
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
+	"stopgate/pkg/clocks"
 	"stopgate/pkg/gate"
+	"stopgate/pkg/host"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
 )
 
-// Variables of the client that bound a hold (docs/client.md: the client's clocks).
-const (
-	envStall      = "CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS"
-	envStreamIdle = "CLAUDE_STREAM_IDLE_TIMEOUT_MS"
-	envCap        = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
-)
-
-const (
-	// defaultStall is how long the client lets an agent make no progress.
-	defaultStall = 10 * time.Minute
-	// idleGrace is what it adds to a longer idle time of the stream.
-	idleGrace = 5 * time.Minute
-	// stallMargin is how much before that a hold must end.
-	stallMargin = 30 * time.Second
-	// leastHold is how long a hold is at least where the limit is short.
-	leastHold = 5 * time.Second
-	// defaultTimeout is the client's for an entry that names none
-	// (docs/client.md: the hook contract).
-	defaultTimeout = 600 * time.Second
-	// answering is how much longer than a hold an entry's timeout must be at the
-	// very least.
-	answering = 10 * time.Second
-)
+// answering is how much longer than a hold an entry's timeout must be at the very
+// least.
+const answering = 10 * time.Second
 
 // Limits are the client's own clocks, against which what is registered runs.
 type Limits struct {
-	// Stall is how long an agent may make no progress before the client fails it;
-	// a hook that runs counts as none. StallBy says what set it, "" for nothing.
-	Stall   time.Duration
+	clocks.Clocks
+	// StallBy says what set the stall limit, "" for nothing.
 	StallBy string
 	// Chain is how many blocks in a row an agent gets.
 	Chain int
 }
 
-// Limits are those of a session here, with these settings.
-func (w World) Limits(sources []Source) Limits {
-	l := Limits{Stall: defaultStall, Chain: gate.MaxChain}
-	milliseconds := func(name string) (time.Duration, string) {
-		text, where := Value(w.Env, sources, name)
-		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-		if err != nil || n <= 0 {
-			return 0, ""
+// Limits are those of a session here, with these settings. The host tells what kind
+// of session this is run in, if it is; its zero value says nothing of that.
+func (w World) Limits(h host.Host, sources []Source) Limits {
+	env := func(name string) string {
+		value, _ := Value(w.Env, sources, name)
+		return value
+	}
+	h.Env = env
+	l := Limits{Clocks: clocks.Read(h), Chain: clocks.Chain(env, gate.MaxChain)}
+	for _, name := range []string{clocks.EnvStreamIdle, clocks.EnvStall} {
+		if _, where := Value(w.Env, sources, name); where != "" && l.Stall != clocks.DefaultStall {
+			l.StallBy = name + " in " + where
 		}
-		return time.Duration(min(n, int64(policy.MaxHold/time.Millisecond))) * time.Millisecond, name + " in " + where
-	}
-	if d, by := milliseconds(envStall); d > 0 {
-		l.Stall, l.StallBy = d, by
-	} else if d, by := milliseconds(envStreamIdle); d+idleGrace > defaultStall {
-		l.Stall, l.StallBy = d+idleGrace, by
-	}
-	text, _ := Value(w.Env, sources, envCap)
-	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n > 0 {
-		l.Chain = max(1, min(l.Chain, n-1))
 	}
 	return l
 }
 
 // Longest is how long a hold may be.
-func (l Limits) Longest() time.Duration { return max(leastHold, l.Stall-stallMargin) }
+func (l Limits) Longest() time.Duration { return l.Hold(policy.MaxHold, policy.MaxHold).For }
 
 // A Strain is a way in which an entry cannot wait as long as it says.
 type Strain struct {
@@ -125,7 +99,7 @@ func (l Limits) Strains(e settings.Entry) []Strain {
 // TimeoutOf is how long the client waits for an entry's hook.
 func TimeoutOf(e settings.Entry) time.Duration {
 	if e.Timeout == 0 {
-		return defaultTimeout
+		return clocks.DefaultTimeout
 	}
 	return time.Duration(e.Timeout) * time.Second
 }

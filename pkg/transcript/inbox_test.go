@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"stopgate/pkg/host"
+	"stopgate/pkg/host/hosttest"
 )
 
 func TestAnInbox(t *testing.T) {
@@ -35,9 +35,7 @@ func TestAnInbox(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "ping.json")
-			if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			hosttest.Write(t, at, path, test.text)
 			mail, err := Inbox(host.Files{}, path)
 			if (err == nil) != test.ok || !slices.EqualFunc(mail, test.want, func(a, b Mail) bool {
 				return a.At.Equal(b.At) && a.Read == b.Read && a.Idle == b.Idle

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stopgate/pkg/host"
+	"stopgate/pkg/host/hosttest"
 )
 
 const (
@@ -69,7 +70,8 @@ func TestWhetherTheCoordinatorIsBusy(t *testing.T) {
 			if !strings.Contains(name, "half written") {
 				text += "\n"
 			}
-			path := write(t, text)
+			path := filepath.Join(t.TempDir(), "main.jsonl")
+			hosttest.Write(t, time.Date(2026, 3, 1, 12, 1, 0, 0, time.UTC), path, text)
 			busy, at, ok := Turn(host.Files{}, path)
 			want := time.Date(2026, 3, 1, 12, 0, max(test.at, 0), 0, time.UTC)
 			if !test.ok || test.at < 0 {

@@ -8,24 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/transcript"
 )
 
 // add appends to a file, and dates it by the fake clock.
 func (p *place) add(name, text string) {
 	p.t.Helper()
-	f, err := os.OpenFile(p.path(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	_, err = f.WriteString(text)
-	if err := f.Close(); err != nil {
-		p.t.Error(err)
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.date(name)
+	hosttest.Append(p.t, p.clock.now, p.path(name), text)
 }
 
 func (p *place) date(name string) {
