@@ -18,13 +18,6 @@ func (p *place) add(name, text string) {
 	hosttest.Append(p.t, p.clock.now, p.path(name), text)
 }
 
-func (p *place) date(name string) {
-	p.t.Helper()
-	if err := os.Chtimes(p.path(name), p.clock.now, p.clock.now); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
 func (p *place) stamp(ago time.Duration) string {
 	return p.clock.now.Add(-ago).Format(time.RFC3339Nano)
 }
