@@ -447,8 +447,7 @@ func (x explaining) stop(s view.Session, n uint64) {
 	}
 
 	x.head("rules, as far as the record tells")
-	facts, p := recall(s, at)
-	steps := gate.Explain(facts, p)
+	steps := recalled(s, at)
 	for _, step := range steps {
 		x.rule(step.Answers, step.Rule, step.Code)
 	}
@@ -468,10 +467,29 @@ func (x explaining) stop(s view.Session, n uint64) {
 
 // unlike says why today's rules do not give the recorded code.
 func unlike(stop ledger.Stop, code gate.Code) string {
-	if stop.Held > 0 && code == gate.OwnTask {
+	if stop.Held > 0 && (code == gate.OwnTask || code == gate.AtWork) {
 		return "it was held for its tasks first, and answered by how the hold ended"
 	}
 	return fmt.Sprintf("from what is known today it would be answered by %s: something that decided is not kept", code)
+}
+
+// recalled asks today's rules about a recorded stop: the coordinator has its own.
+func recalled(s view.Session, at int) []gate.Step {
+	facts, p := recall(s, at)
+	if s.Stops[at].AgentID != transcript.Main {
+		return gate.Explain(facts, p)
+	}
+	lead := gate.LeadFacts{
+		Disabled: facts.Disabled, Duplicate: facts.Duplicate, Registry: facts.Registry, Session: facts.Session,
+		Held: true, Store: facts.Store, Work: facts.Own, Chain: facts.Chain,
+	}
+	if gate.Code(s.Stops[at].Code) == gate.NewsWaits {
+		lead.News, lead.Work = facts.Own, nil
+		if len(lead.News) == 0 {
+			lead.News = []gate.Task{{}}
+		}
+	}
+	return gate.ExplainLead(lead, p)
 }
 
 // recall rebuilds the facts of a recorded stop: from its record, from the stops
@@ -528,7 +546,7 @@ func recall(s view.Session, at int) (gate.Facts, gate.Policy) {
 		p.Blocks = policy.DefaultBlocks
 	}
 	spend := gate.Policy{Blocks: p.Blocks}
-	if p.Hold > 0 {
+	if p.Hold > 0 || p.Mode == policy.Lead {
 		spend.Patience = p.Patience
 	}
 	return f, spend

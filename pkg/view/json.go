@@ -40,10 +40,11 @@ type (
 		Tasks      []jsonTask  `json:"tasks"`
 		Stops      []jsonStop  `json:"stops"`
 		// Behind the contract.
-		Teams   []jsonTeam `json:"teams"`
-		EndedAt *time.Time `json:"ended_at"`
-		Blocks  int        `json:"blocks"`
-		Off     bool       `json:"off"`
+		Coordinator *jsonAgent `json:"coordinator"`
+		Teams       []jsonTeam `json:"teams"`
+		EndedAt     *time.Time `json:"ended_at"`
+		Blocks      int        `json:"blocks"`
+		Off         bool       `json:"off"`
 	}
 	jsonEvent struct {
 		Name string     `json:"name"`
@@ -185,16 +186,12 @@ func (s Session) json() jsonSession {
 	if s.Last.Name != "" {
 		out.LastEvent = &jsonEvent{s.Last.Name, when(s.Last.Time)}
 	}
+	if s.Coordinator != nil {
+		x := agentJSON(*s.Coordinator)
+		out.Coordinator = &x
+	}
 	for _, a := range s.Agents {
-		x := jsonAgent{
-			ID: a.ID, Type: a.Type, Name: a.Name, State: string(a.State), Stops: a.Stops, Blocks: a.Blocks,
-			Since: when(a.Since), Own: some(a.Own), Stuck: a.Stuck, Why: a.Why, Advice: a.Advice,
-			Description: a.Description, Parent: a.Parent, Team: a.Team, Color: a.Color,
-		}
-		if a.Hold != nil {
-			x.Held = &jsonHold{when(a.Hold.Since), when(a.Hold.Until), some(a.Hold.Tasks), a.Hold.Limit, a.Hold.Left.Milliseconds(), a.Hold.Host}
-		}
-		out.Agents = append(out.Agents, x)
+		out.Agents = append(out.Agents, agentJSON(a))
 	}
 	for _, t := range s.Tasks {
 		x := jsonTask{
@@ -237,6 +234,18 @@ func teamsJSON(teams []Team) []jsonTeam {
 		out = append(out, x)
 	}
 	return out
+}
+
+func agentJSON(a Agent) jsonAgent {
+	x := jsonAgent{
+		ID: a.ID, Type: a.Type, Name: a.Name, State: string(a.State), Stops: a.Stops, Blocks: a.Blocks,
+		Since: when(a.Since), Own: some(a.Own), Stuck: a.Stuck, Why: a.Why, Advice: a.Advice,
+		Description: a.Description, Parent: a.Parent, Team: a.Team, Color: a.Color,
+	}
+	if a.Hold != nil {
+		x.Held = &jsonHold{when(a.Hold.Since), when(a.Hold.Until), some(a.Hold.Tasks), a.Hold.Limit, a.Hold.Left.Milliseconds(), a.Hold.Host}
+	}
+	return x
 }
 
 func stopJSON(s ledger.Stop) jsonStop {

@@ -119,7 +119,10 @@ type Session struct {
 	OffUntil time.Time
 	// Ephemeral counts its ephemeral events.
 	Ephemeral int64
-	Agents    []Agent
+	// Coordinator is its coordinator as an agent whose own stops were answered;
+	// nil where none was.
+	Coordinator *Agent
+	Agents      []Agent
 	// Teams are those that it leads, and those of its teammates.
 	Teams []Team
 	Tasks []Task

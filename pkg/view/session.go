@@ -248,6 +248,10 @@ func (b *builder) build() Session {
 	for id := range b.known(ids) {
 		s.Agents = append(s.Agents, b.agent(id))
 	}
+	if _, seen := b.snap.Agents[transcript.Main]; seen {
+		lead := b.agent(transcript.Main)
+		s.Coordinator = &lead
+	}
 	slices.SortFunc(s.Tasks, func(x, y Task) int { return b.byLaunch(x.ID, y.ID) })
 	slices.SortFunc(s.Agents, func(x, y Agent) int {
 		if c := b.first(x.ID).Compare(b.first(y.ID)); c != 0 {
@@ -282,6 +286,7 @@ func (b *builder) known(tasks map[string]bool) map[string]bool {
 			out[owner] = true
 		}
 	}
+	delete(out, transcript.Main) // the coordinator is shown apart
 	return out
 }
 

@@ -97,6 +97,13 @@ func (x Session) print(scr Screen, now time.Time, whole bool) {
 		field("last event", fmt.Sprintf("%s at %s, %s ago", Clean(x.Last.Name), scr.Clock(x.Last.Time, now), gate.Span(max(0, now.Sub(x.Last.Time)))))
 	}
 	field("stops", fmt.Sprintf("%d, %d of them blocked; %s passed by", len(x.Stops), x.Blocks(), count(int(x.Ephemeral), "ephemeral event")))
+	if c := x.Coordinator; c != nil {
+		text := fmt.Sprintf("%s of its own, %s", count(c.Stops, "stop"), count(c.Blocks, "block"))
+		if c.Hold != nil {
+			text = fmt.Sprintf("held until %s for %s; %s", scr.Clock(c.Hold.Until, now), Clean(strings.Join(c.Hold.Tasks, ", ")), text)
+		}
+		field("coordinator", text)
+	}
 	if !x.Renewed.IsZero() {
 		field("note", "its store was broken and begun afresh at "+scr.Clock(x.Renewed, now))
 	}
