@@ -7,12 +7,38 @@ const (
 	ledgers     = "./pkg/ledger ./pkg/handler"
 	states      = "./pkg/state ./pkg/handler"
 	gates       = "./pkg/gate ./pkg/handler"
+	clocked     = "./pkg/clocks ./pkg/handler"
 	events      = "./pkg/event ./pkg/handler"
 	waits       = "./pkg/wait ./pkg/handler"
 	attributes  = "./pkg/attribute ./pkg/handler ./pkg/replay"
 )
 
 var mutants = []mutant{
+	// the client's clocks, and patience
+	{"a hold sits on the stall limit", "pkg/clocks/clocks.go", `StallMargin = 30 * time.Second`, `StallMargin = 0 * time.Second`, clocked},
+	{"a hold outlasts its entry's timeout", "pkg/clocks/clocks.go", `if c.Timeout > 0 {`, `if false {`, clocked},
+	{"a stream's input is not looked for", "pkg/clocks/clocks.go", `return Stream, line`, `return Print, line`, clocked},
+	{"a courier stays in a print run", "pkg/handler/courier.go", `return r.clocks.Rewakes()`, `return true`, handlers},
+	{"any process named in the environment is the client", "pkg/clocks/clocks.go", `pid == named && named > 1`, `named > 1`, clocked},
+	{"another client's end ends a hold", "pkg/handler/hold.go", ` || s.EndedBy == l.client)`, ` || true)`, handlers},
+	{"an agent's end ends the session", "pkg/handler/record.go", "\t\tif r.e.AgentID != \"\" {\n\t\t\treturn out // an agent's", "\t\tif false {\n\t\t\treturn out // an agent's", handlers},
+	{"a session that goes on stays ended", "pkg/handler/handler.go", `if r.e.Name != event.SessionEnd {`, `if false {`, handlers},
+	{"patience has no end", "pkg/gate/gate.go", `t.Waited < p.Patience`, `true`, gates},
+	{"what was handed over is waited for again", "pkg/gate/gate.go", `return !t.Told && t.Waited`, `return t.Waited`, gates},
+	{"a message costs a task its patience", "pkg/handler/stop.go", `if d.Block && d.Code != gate.MessageWaits {`, `if d.Block {`, handlers},
+	{"an agent near the ceiling is held on", "pkg/handler/hold.go", `watch.Quiet = r.clocks.Quiet()`, `watch.Quiet = 0`, handlers},
+	{"an agent past the ceiling is held", "pkg/handler/stop.go", `facts.CeilingOver = r.began.Sub(last) >= quiet`, `_ = last`, handlers},
+	{"a held coordinator's agents see a ceiling", "pkg/handler/hold.go", `h.AgentID == transcript.Main && h.Lives(r.h)`, `false`, handlers},
+	{"a lost hold is not recorded", "pkg/ledger/tx.go", `if !h.Over && !lives(h.Process) {`, `if false {`, ledgers},
+	{"an id that lives again is the same process", "pkg/ledger/ledger.go", `return !ok || now == p.Started`, `return !ok || now != ""`, ledgers},
+	{"couriers heap up", "pkg/handler/hold.go", `return ok && w.At.After(l.r.began)`, `return ok && w.At.IsZero()`, handlers},
+	{"a busy coordinator is woken", "pkg/handler/courier.go", `busy = busy && ok && now`, `busy = busy && !ok && now`, handlers},
+	{"a stopped agent's stop is answered", "pkg/gate/hold.go", `return f.AgentStopped }`, `return false }`, gates},
+	{"an attended coordinator is held", "pkg/gate/lead.go", `return !f.Held }`, `return false }`, gates},
+	{"a coordinator's turn has no patience", "pkg/handler/lead.go", `spent.Waited = waited`, `_ = waited`, handlers},
+	{"news that waits is not seen", "pkg/gate/lead.go", `return len(f.Work)+len(f.News) == 0 }`, `return len(f.Work) == 0 }`, gates},
+	{"a silent agent holds its coordinator", "pkg/handler/lead.go", `return becauseStuck`, `return ""`, handlers},
+
 	// which events are an agent's stop
 	{"the first kind of ephemeral event is none", "pkg/event/event.go", `return e.AgentTypeGiven && e.AgentType == ""`, `return false`, events},
 	{"a missing agent_type is ephemeral", "pkg/event/event.go", `return e.AgentTypeGiven && e.AgentType == ""`, `return e.AgentType == ""`, events},
@@ -55,13 +81,13 @@ var mutants = []mutant{
 	{"a stop whose tasks have owners waits", "pkg/attribute/attribute.go", `return s.blocking[id] && !owned`, `return s.blocking[id] || owned`, attributes},
 
 	// the budget
-	{"one block more", "pkg/gate/gate.go", `if t.Charged < p.Blocks {`, `if t.Charged <= p.Blocks {`, gates},
+	{"one block more", "pkg/gate/gate.go", `return t.Charged < p.Blocks`, `return t.Charged <= p.Blocks`, gates},
 	{"the budget is not asked", "pkg/gate/gate.go", `return !affordable(Waitable(f.Own), p) }`, `return false }`, gates},
-	{"one block in a row more", "pkg/gate/gate.go", `return f.Chain >= MaxChain }`, `return f.Chain > MaxChain }`, gates},
+	{"one block in a row more", "pkg/gate/gate.go", `{"the agent was blocked too often in a row", false, BudgetSpent, func(f Facts, p Policy) bool { return f.Chain >= p.chain() }}`, `{"the agent was blocked too often in a row", false, BudgetSpent, func(f Facts, p Policy) bool { return f.Chain > p.chain() }}`, gates},
 	{"blocks in a row are not counted", "pkg/handler/stop.go", "\t\tagent.Chain++\n", "", handlers},
 	{"a stop that was let through does not end the row", "pkg/handler/stop.go", "\t\tagent.Chain = 0\n", "", handlers},
-	{"the charge is skipped", "pkg/handler/stop.go", `tx.Charge(t.ID)`, `_ = t`, handlers},
-	{"the charge does not count up", "pkg/ledger/tx.go", `Blocks: t.Charged(task) + 1`, `Blocks: 1`, ledgers},
+	{"the charge is skipped", "pkg/handler/stop.go", `tx.Charge(r.row(t.ID), held, t.Ending != nil)`, `_ = t`, handlers},
+	{"the charge does not count up", "pkg/ledger/tx.go", `Blocks: c.Blocks + 1`, `Blocks: 1`, ledgers},
 	{"a doubled event is two", "pkg/handler/stop.go", `f.Duplicate = agent.LastSum == sum && apart < duplicateWithin`, `f.Duplicate = false && apart < 0 && sum == ""`, handlers},
 	{"the same event is doubled for ever", "pkg/handler/stop.go", `agent.LastSum == sum && apart < duplicateWithin`, `agent.LastSum == sum && apart >= 0`, handlers},
 	{"an event between does not end the window", "pkg/ledger/tx.go", "\ta.LastSum = \"\"\n", "", ledgers},
@@ -69,11 +95,11 @@ var mutants = []mutant{
 	{"a renewed store never blocks", "pkg/gate/gate.go", `return f.StoreRenewed && f.StopHookActive }`, `return f.StoreRenewed }`, gates},
 	{"a block without a ledger", "pkg/gate/gate.go", `return !f.Store }`, `return false }`, gates},
 	{"to observe is to block", "pkg/handler/stop.go", `if !out.Decision.Block || r.p.Observe {`, `if !out.Decision.Block {`, handlers},
-	{"to observe is to hold", "pkg/handler/stop.go", `r.p.Hold > 0 && !r.p.Observe`, `r.p.Hold > 0`, handlers},
+	{"to observe is to hold", "pkg/handler/stop.go", `r.limit.For > 0 && !r.p.Observe`, `r.limit.For > 0`, handlers},
 
 	// the hold
-	{"a hold charges when it begins", "pkg/handler/hold.go", "\t\th.Tasks = append(h.Tasks, t.ID)\n", "\t\th.Tasks = append(h.Tasks, t.ID)\n\t\ttx.Charge(t.ID)\n", handlers},
-	{"the claim stays", "pkg/handler/hold.go", "\t\t\ttx.DropHold(r.e.AgentID)\n", "", handlers},
+	{"a hold charges when it begins", "pkg/handler/hold.go", "\t\th.Tasks = append(h.Tasks, t.ID)\n", "\t\th.Tasks = append(h.Tasks, t.ID)\n\t\ttx.Charge(t.ID, 0, false)\n", handlers},
+	{"the claim stays", "pkg/handler/hold.go", "\t\t\ttx.EndHold(row)\n", "\t\t\t_ = row\n", handlers},
 	{"what cannot be charged is told", "pkg/handler/hold.go", "\t\tout.Decision = gate.Decision{Code: gate.NoStore}\n", "", handlers},
 	{"a message does not end a hold", "pkg/gate/hold.go", `return f.Message }`, `return false }`, gates},
 	{"an old message ends a hold", "pkg/wait/mail.go", `!m.At.Before(w.Since) && w.Message(m)`, `w.Message(m)`, waits},
@@ -83,7 +109,7 @@ var mutants = []mutant{
 	{"a hold does not see the end of the session", "pkg/gate/hold.go", `return f.SessionOver }`, `return false }`, gates},
 	{"a hold does not see its parent die", "pkg/handler/hold.go", `h.Parent() != l.parent, l.client`, `l.client`, handlers},
 	{"a hold does not see its client die", "pkg/handler/hold.go", `l.client > 0 && !h.Alive(l.client)`, `false`, handlers},
-	{"a hold does not see the session end", "pkg/handler/hold.go", `l.snap.Session.Ended.After(l.r.began)`, `false`, handlers},
+	{"a hold does not see the session end", "pkg/handler/hold.go", `s.Ended.After(l.r.began) && (`, `false && (`, handlers},
 	{"a hold does not see the agent go on", "pkg/handler/hold.go", `l.snap.Agents[l.r.e.AgentID].Started.After(l.r.began.Add(startMargin)) || l.superseded()`, `false`, handlers},
 	{"a released task is held for", "pkg/handler/hold.go", `return l.snap.Released[task] }`, `return false }`, handlers},
 	{"the deadline", "pkg/wait/wait.go", `if res.Why == "" && !now.Before(limit) {`, `if false {`, waits},
@@ -136,8 +162,8 @@ var mutants = []mutant{
 	{"another's folder is taken", "pkg/state/os_unix.go", `case info.Mode().Perm() != 0o700:`, `case false:`, states},
 	{"two sessions share a name", "pkg/state/state.go", `return "x-" + hex.EncodeToString(sum[:16])`, `return "x-" + hex.EncodeToString(sum[:1])`, states},
 	{"a session's id is a path", "pkg/state/state.go", `i > 0 && (c == '-' || c == '_')`, `i > 0 && (c == '-' || c == '_' || c == '/' || c == '.')`, states},
-	{"a stop that another process holds is answered", "pkg/handler/hold.go", `return claimed && !r.holds(h, true) ||`, `return claimed && r.e.AgentID == "" && !r.holds(h, true) ||`, handlers},
-	{"a task that another process charged is charged again", "pkg/handler/hold.go", `return tx.Charged(t.ID) > t.Charged })`, `return false })`, handlers},
+	{"a stop that another process holds is answered", "pkg/handler/hold.go", `claimed && (row.Over || !r.holds(row)) ||`, `false ||`, handlers},
+	{"a task that another process charged is charged again", "pkg/handler/hold.go", `return tx.Charged(r.row(t.ID)).Blocks > t.Charged })`, `return false })`, handlers},
 	{"prose that quotes a notification ends a task", "pkg/transcript/record.go", "\tif !isNotice(text) {\n\t\treturn // a person", "\tif false {\n\t\treturn // a person", transcripts},
 	{"any text with a slash is an output file", "pkg/transcript/notice.go", `if whole := drive ||`, `if whole := true || drive ||`, transcripts},
 	{"what is used is swept", "pkg/state/sweep.go", `if err != nil || now.Sub(info.ModTime()) < keep {`, `if err != nil || now.Sub(info.ModTime()) < -keep {`, states},

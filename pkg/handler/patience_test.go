@@ -334,3 +334,19 @@ func TestWhoseSessionEndItIs(t *testing.T) {
 		})
 	}
 }
+
+// The gate is registered twice, once with a hold: where the other one has blocked
+// for the task meanwhile, the hold lets go.
+func TestAHoldWhoseTaskAnotherEntryBlockedFor(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.after(5*time.Second, func() {
+		if _, out, _, _ := s.run(s.stopPayload(true, "b1"), "--blocks=2"); out.Decision.Code != gate.OwnTask {
+			t.Errorf("the other answered by %s", out.Decision.Code)
+		}
+	})
+	s.taskExits(20 * time.Second)
+	if _, out, stdout, _ := s.run(s.stopPayload(false, "b1"), "--hold=1m"); stdout != "" || out.Decision.Code != gate.SessionOver {
+		t.Errorf("answered by %s", out.Decision.Code)
+	}
+}
