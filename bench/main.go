@@ -34,8 +34,10 @@ import (
 func main() {
 	rounds := flag.Int("rounds", 200, "runs of each quick measurement")
 	size := flag.Int64("size", 1<<30, "bytes of the long transcript")
+	span := flag.Duration("waiting", 20*time.Second, "how long hooks that wait are measured; 0 for not at all")
+	only := flag.Bool("only-waiting", false, "measure nothing else")
 	flag.Parse()
-	if err := run(*rounds, *size); err != nil {
+	if err := run(*rounds, *size, *span, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -46,7 +48,7 @@ type bench struct {
 	failed           bool
 }
 
-func run(rounds int, size int64) (err error) {
+func run(rounds int, size int64, span time.Duration, only bool) (err error) {
 	b := &bench{}
 	if b.dir, err = os.MkdirTemp("", "stopgate-bench-"); err != nil {
 		return err
@@ -55,13 +57,20 @@ func run(rounds int, size int64) (err error) {
 	if err := b.build(); err != nil {
 		return err
 	}
-	for _, measure := range []func() error{
+	measures := []func() error{
 		func() error { return b.ephemeral(rounds) },
 		func() error { return b.deciding(rounds) },
 		func() error { return b.long(size) },
 		func() error { return b.crowd(32) },
 		func() error { return b.crowd(150) },
-	} {
+	}
+	if only {
+		measures = nil
+	}
+	measures = append(measures,
+		func() error { return b.waiting(1, false, span) },
+		func() error { return b.waiting(50, true, span) })
+	for _, measure := range measures {
 		if err := measure(); err != nil {
 			return err
 		}

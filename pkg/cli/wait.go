@@ -145,7 +145,10 @@ func (a *app) snapshot(path string) (ledger.Snapshot, error) {
 // waitFor is the wait for tasks of a session. It ends when the session does.
 func (a *app) waitFor(s found, ids []string) *wait.Wait {
 	main := s.snap.Session.Transcript
-	w := &wait.Wait{Files: a.h.Files, Clock: a.h.Clock, Main: main, From: s.snap.Cursors[main]}
+	w := &wait.Wait{
+		Files: a.h.Files, Clock: a.h.Clock, Watch: a.h.Watch,
+		Main: main, From: s.snap.Cursors[main], Paths: []string{s.path},
+	}
 	for _, e := range s.snap.Ends {
 		w.Known = append(w.Known, e.End)
 	}

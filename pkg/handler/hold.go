@@ -197,6 +197,7 @@ func (r *run) watch(tasks []gate.Task, found attribute.Result, live *liveness) *
 		Main:  r.e.TranscriptPath,
 		From:  found.Cursor(r.e.TranscriptPath),
 		Since: r.began.Add(-messageMargin),
+		Watch: r.h.Watch,
 	}
 	for _, t := range tasks {
 		w.Tasks = append(w.Tasks, r.waitTask(t))

@@ -47,6 +47,9 @@ type Host struct {
 	// other end of the pipe or socket is closed. false also where that cannot be
 	// told: for a file, for a terminal, on Windows.
 	HungUp func() bool
+	// Watch begins to watch files. nil, or an error, means that one has to look
+	// again and again instead.
+	Watch func() (Watcher, error)
 }
 
 // Clock tells the time and waits. The system's is the only one outside tests
@@ -80,6 +83,7 @@ func System() Host {
 		Ancestors: func() []int { return ancestors(os.Getpid()) },
 		Started:   processStarted,
 		HungUp:    func() bool { return hungUp(os.Stdout) },
+		Watch:     newWatcher,
 	}
 }
 

@@ -41,6 +41,7 @@ func (w *Wait) agentEnded(ctx context.Context, t Task, now time.Time, depth int)
 		w.agents[t.ID] = a
 	}
 	if a.path != "" {
+		w.mention(a.path)
 		if b, news := w.scan(ctx, transcript.Source{Path: a.path, Owner: t.ID}, a.cursor, &a.last); news {
 			a.cursor = b.Cursor
 			for _, l := range b.Launches {
@@ -53,7 +54,9 @@ func (w *Wait) agentEnded(ctx context.Context, t Task, now time.Time, depth int)
 			if latest.After(a.active) {
 				a.active = latest
 			}
-			a.behind, a.offset = offset != a.offset, offset
+			if a.behind, a.offset = offset != a.offset, offset; a.behind {
+				w.again(w.looked)
+			}
 		}
 	}
 	end, told := w.ends[t.ID]
@@ -79,6 +82,7 @@ func (w *Wait) agentEnded(ctx context.Context, t Task, now time.Time, depth int)
 		a.freed = now
 	}
 	// Newer clients wake it for its task's end; then its transcript grows.
+	w.again(a.freed.Add(grace))
 	return now.Sub(a.freed) >= grace
 }
 

@@ -11,9 +11,10 @@ import (
 // A teammate's message stands in its own transcript and in the receiver's inbox,
 // not with the coordinator (docs/client.md: messages).
 const (
-	// mailEvery is how often others' transcripts and the inboxes are looked at:
-	// a message ends the wait within two seconds.
-	mailEvery = 500 * time.Millisecond
+	// mailEvery is how often others' transcripts are looked at, at the most: with
+	// the tick, a message ends the wait within two seconds. They are not watched,
+	// for there may be thousands, and most of what they write is no message.
+	mailEvery = time.Second
 	// recentSpan is how much of another agent's transcript is read for what it
 	// sent just before the wait began, in bytes.
 	recentSpan = 64 << 10
@@ -40,6 +41,9 @@ type inbox struct {
 
 // mail looks for messages that the coordinator's transcript does not show.
 func (w *Wait) mail(ctx context.Context, now time.Time) {
+	for _, path := range w.Inboxes {
+		w.inbox(path)
+	}
 	if now.Before(w.nextMail) {
 		return
 	}
@@ -48,9 +52,6 @@ func (w *Wait) mail(ctx context.Context, now time.Time) {
 		for _, path := range w.Senders() {
 			w.sender(ctx, path)
 		}
-	}
-	for _, path := range w.Inboxes {
-		w.inbox(path)
 	}
 }
 
@@ -135,7 +136,7 @@ func (w *Wait) inbox(path string) {
 	if same(box.info, info) {
 		return
 	}
-	box.info = info
+	box.info, w.changed = info, w.looked
 	mail, err := transcript.Inbox(w.Files, path)
 	if err != nil {
 		return

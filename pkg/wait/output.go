@@ -20,6 +20,7 @@ func (w *Wait) output(path string) outputFile {
 	if path == "" {
 		return outputFile{size: -1}
 	}
+	w.mention(path)
 	known := w.outputs[path]
 	info, err := w.Files.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -28,6 +29,9 @@ func (w *Wait) output(path string) outputFile {
 	}
 	if known != nil && known.size == info.Size() && known.modified.Equal(info.ModTime()) {
 		return *known
+	}
+	if known != nil {
+		w.changed = w.looked
 	}
 	now := outputFile{size: info.Size(), modified: info.ModTime()}
 	switch mark, code := transcript.OutputMark(w.Files, path); mark {

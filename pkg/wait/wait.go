@@ -18,10 +18,11 @@ import (
 	"stopgate/pkg/transcript"
 )
 
-// Step is how often the files are looked at: an end is seen within 150 ms.
+// Step is how often the files are looked at while they change, or where nothing
+// tells that they do: an end is seen within 150 ms.
 const Step = 100 * time.Millisecond
 
-// stepRead bounds what one step reads, by the machine's clock: a cold gigabyte
+// stepRead bounds what one look reads, by the machine's clock: a cold gigabyte
 // must not keep a hold from noticing that nobody waits for it any more.
 const stepRead = time.Second
 
@@ -102,10 +103,10 @@ type Wait struct {
 	Until time.Time
 	// Any ends the wait with the first task that ends.
 	Any bool
-	// Cancelled is asked at every step; a non-empty answer ends the wait. nil
+	// Cancelled is asked at every look; a non-empty answer ends the wait. nil
 	// never does.
 	Cancelled func() string
-	// Excused is asked at every step for tasks that need no longer be waited
+	// Excused is asked at every look for tasks that need no longer be waited
 	// for; nil excuses none.
 	Excused func(task string) bool
 	// Message is given each message that the coordinator, or an agent of
@@ -126,6 +127,14 @@ type Wait struct {
 	// Inboxes are the inbox files of this agent. An unread entry since Since
 	// ends the wait.
 	Inboxes []string
+	// Watch begins to watch files, so that nothing need be looked at while
+	// nothing changes. nil looks every [Step]; where it fails, or cannot watch a
+	// file, the wait looks ever more rarely while nothing changes.
+	Watch func() (host.Watcher, error)
+	// Paths are more files at whose change Cancelled and Excused are to be asked
+	// at once; without a change they are asked every one or two seconds. A file
+	// that every hook of a session writes, as its store, wakes all that wait.
+	Paths []string
 	// Self is the agent whose stop is held: news that it was stopped itself, told
 	// since Since, end the wait. "" for a wait of nobody.
 	Self string
@@ -143,6 +152,7 @@ type Wait struct {
 	// mainLast is how the coordinator's transcript looked when it was last read to
 	// its end.
 	mainLast fs.FileInfo
+	vigil
 }
 
 // Result is how a wait ended.
@@ -171,9 +181,12 @@ func (w *Wait) Run(ctx context.Context) Result {
 		w.stopped = w.stopped || w.selfEnd(e)
 	}
 	w.lastTurn(w.turn)
+	w.begin()
+	defer w.end()
 	res := Result{Cursor: transcript.Step{From: w.From, To: w.From}}
 	for {
-		now := w.Clock.Now()
+		w.guard()
+		now := w.looked
 		w.follow(ctx, &res, now)
 		w.mail(ctx, now)
 		done := w.outcomes(ctx, &res, now)
@@ -185,7 +198,7 @@ func (w *Wait) Run(ctx context.Context) Result {
 		if res.Why != "" {
 			return res
 		}
-		w.Clock.Sleep(ctx, min(Step, max(limit.Sub(now), time.Millisecond)))
+		w.rest(ctx, limit.Sub(now))
 	}
 }
 
@@ -287,7 +300,10 @@ func (w *Wait) scan(ctx context.Context, src transcript.Source, from transcript.
 	if b, err = transcript.Scan(ctx, w.Files, src, from); err != nil {
 		return b, false
 	}
-	if !b.Cut {
+	w.changed = w.looked
+	if b.Cut {
+		w.again(w.looked)
+	} else {
 		*last = info
 	}
 	return b, true

@@ -1,0 +1,176 @@
+package wait
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"stopgate/pkg/host"
+	"stopgate/pkg/transcript"
+)
+
+// bell is a watcher on the fake clock: every plan that is carried out changes a
+// watched file.
+type bell struct {
+	clock *clock
+	added map[string]bool
+	// broken is what Add gives, but for files that are missing.
+	broken error
+	rung   bool
+	closed int
+}
+
+func (b *bell) Add(path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	if b.broken != nil {
+		return b.broken
+	}
+	b.added[path] = true
+	return nil
+}
+
+func (b *bell) Wait(ctx context.Context, d time.Duration) bool {
+	for end := b.clock.now.Add(d); !b.rung && b.clock.now.Before(end) && ctx.Err() == nil; {
+		b.sleep(ctx, min(5*time.Millisecond, end.Sub(b.clock.now)))
+	}
+	rung := b.rung
+	b.rung = false
+	return rung
+}
+
+func (b *bell) sleep(ctx context.Context, d time.Duration) bool {
+	planned := len(b.clock.plans)
+	whole := b.clock.Sleep(ctx, d)
+	b.rung = b.rung || len(b.clock.plans) < planned
+	return whole
+}
+
+func (b *bell) Close() error { b.closed++; return nil }
+
+// belled is the clock of a wait with a bell: what happens while it sleeps is
+// told afterwards.
+type belled struct{ *bell }
+
+func (c belled) Now() time.Time { return c.clock.now }
+
+func (c belled) Sleep(ctx context.Context, d time.Duration) bool { return c.sleep(ctx, d) }
+
+func TestHowOftenAWaitLooks(t *testing.T) {
+	t.Parallel()
+	noRoom := &fs.PathError{Op: "inotify_add_watch", Path: "x", Err: syscall.ENOSPC}
+	for name, test := range map[string]struct {
+		watch  error // the watch cannot begin
+		broken error // nor a file be watched
+		change func(*place) map[time.Duration]func()
+		quiet  time.Duration
+		why    Why
+		// at is when it ends, and late how much later at the most.
+		at, late time.Duration
+		looks    int // at the most
+	}{
+		"hardly ever while nothing changes": {why: Deadline, at: time.Minute, looks: 42},
+		"at once when a task has ended": {change: func(p *place) map[time.Duration]func() {
+			return map[time.Duration]func(){40 * time.Second: func() { p.write("b1", "[exited with code 0]\n"); p.write("b2", "[killed]\n") }}
+		}, why: AllEnded, at: 40 * time.Second, late: 10 * time.Millisecond, looks: 30},
+		"soon, if not at once, behind another change": {change: func(p *place) map[time.Duration]func() {
+			return map[time.Duration]func(){
+				40 * time.Second:                       func() { p.write("b1", "[exited with code 0]\n") },
+				40*time.Second + 20*time.Millisecond:   func() { p.write("b2", "[exited with code 0]\n") },
+				40*time.Second + 1000*time.Millisecond: func() { p.t.Error("too late") },
+			}
+		}, why: AllEnded, at: 40 * time.Second, late: 150 * time.Millisecond, looks: 31},
+		"ten times a second at the most": {change: func(p *place) map[time.Duration]func() {
+			plans := map[time.Duration]func(){}
+			for at := time.Second; at < 11*time.Second; at += 10 * time.Millisecond {
+				plans[at] = func() { p.add("b1", "more\n") }
+			}
+			return plans
+		}, why: Deadline, at: time.Minute, looks: 100 + 1 + 34 + 3},
+		"at the deadline, to the moment":  {quiet: 20*time.Second + 7*time.Millisecond, why: Quieted, at: 20*time.Second + 7*time.Millisecond, late: time.Millisecond, looks: 16},
+		"ever more rarely without watch":  {watch: errors.New("too many open files"), why: Deadline, at: time.Minute, looks: 115},
+		"ever more rarely without room":   {broken: noRoom, why: Deadline, at: time.Minute, looks: 115},
+		"soon all the same without watch": {watch: errors.New("none"), change: ends(time.Second), why: AllEnded, at: time.Second, late: 150 * time.Millisecond, looks: 12},
+		"within a second without watch":   {watch: errors.New("none"), change: ends(50 * time.Second), why: AllEnded, at: 50 * time.Second, late: time.Second, looks: 110},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			if test.change != nil {
+				maps.Copy(p.clock.plans, test.change(p))
+			}
+			bell := &bell{clock: p.clock, added: map[string]bool{}, broken: test.broken}
+			w := p.wait("b1", "b2")
+			w.Clock, w.Quiet = belled{bell}, test.quiet
+			w.Watch = func() (host.Watcher, error) {
+				if test.watch != nil {
+					return nil, test.watch
+				}
+				return bell, nil
+			}
+			looks := 0
+			w.Cancelled = func() string { looks++; return "" }
+			r := w.Run(t.Context())
+			if r.Why != test.why || p.took() < test.at || p.took() > test.at+test.late+5*time.Millisecond {
+				t.Errorf("ended by %q after %s, want %q after %s", r.Why, p.took(), test.why, test.at)
+			}
+			if looks > test.looks {
+				t.Errorf("looked %d times, want %d", looks, test.looks)
+			}
+		})
+	}
+}
+
+func ends(at time.Duration) func(*place) map[time.Duration]func() {
+	return func(p *place) map[time.Duration]func() {
+		return map[time.Duration]func(){at: func() { p.write("b1", "[exited with code 0]\n"); p.write("b2", "[exited with code 0]\n") }}
+	}
+}
+
+// Every file that may tell something is watched, also one that comes to be, or
+// comes to be known, while the wait lasts; and it is looked at after that.
+func TestWhatAWaitWatches(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	main := p.path("main.jsonl")
+	child := transcript.AgentPath(transcript.AgentsDir(main), "c1")
+	if err := os.MkdirAll(transcript.AgentsDir(main), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.write("store", "")
+	bell := &bell{clock: p.clock, added: map[string]bool{}}
+	w := p.wait("b1")
+	w.Tasks = append(w.Tasks, Task{ID: "c1", Kind: "subagent"}, Task{ID: "m1", Kind: "monitor"})
+	w.Clock, w.Watch = belled{bell}, func() (host.Watcher, error) { return bell, nil }
+	w.Inboxes, w.Paths = []string{p.path("inbox.json")}, []string{p.path("store"), p.path("off")}
+	p.clock.plans[5*time.Second] = func() { p.write("inbox.json", "[]"); p.write("off", "") }
+	p.clock.plans[10*time.Second] = func() {
+		p.write("own.output", "")
+		text := `{"type":"assistant","agentId":"c1","timestamp":"2026-03-01T12:00:00Z","message":{"content":[{"type":"tool_use","id":"u1","name":"Bash","input":{"command":"x","run_in_background":true}}]}}
+{"type":"user","agentId":"c1","timestamp":"2026-03-01T12:00:01Z","message":{"content":[{"type":"tool_result","tool_use_id":"u1","content":"Command running in background with ID: own. Output is being written to: ` + p.path("own.output") + `."}]}}` + "\n"
+		if err := os.WriteFile(child, []byte(text), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	p.clock.plans[20*time.Second] = func() {
+		p.write("m1.output", "")
+		p.tell(strings.Replace(p.ended("m1", "completed", "x"), p.path("m1"), p.path("m1.output"), 1))
+		p.tell(p.ended("c1", "completed", "x"))
+	}
+	if r := w.Run(t.Context()); r.Why != Deadline || bell.closed != 1 {
+		t.Errorf("ended by %s, closed %d times", r.Why, bell.closed)
+	}
+	want := []string{main, p.path("b1"), p.path("inbox.json"), p.path("store"), p.path("off"), child, p.path("own.output"), p.path("m1.output")}
+	slices.Sort(want)
+	if got := slices.Sorted(maps.Keys(bell.added)); !slices.Equal(got, want) {
+		t.Errorf("watched %q, want %q", got, want)
+	}
+}
