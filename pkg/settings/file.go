@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"stopgate/pkg/host"
 )
 
 const (
@@ -29,7 +31,14 @@ const (
 	backupStamp = "20060102T150405.000Z"
 )
 
-var backupName = regexp.MustCompile(`\.stopgate-backup-[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$`)
+// The names of what is left behind.
+var (
+	backupName = regexp.MustCompile(`\.stopgate-backup-[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$`)
+	lockName   = regexp.MustCompile(`^settings-[0-9a-f]{16}\.lock$`)
+	recordName = regexp.MustCompile(`^settings-[0-9a-f]{16}\.record\.json$`)
+	keptName   = regexp.MustCompile(`^settings-[0-9a-f]{16}-.*` + backupName.String())
+	tempName   = regexp.MustCompile(`^\.stopgate-[0-9]+\.tmp$`)
+)
 
 // Options are the circumstances of an edit.
 type Options struct {
@@ -58,8 +67,9 @@ type Result struct {
 	Old, New []byte
 	// Changed is false when nothing was written.
 	Changed bool
-	// Restored says that Uninstall gave back the bytes from before the first
-	// Install, because nobody else had written the file since.
+	// Restored says that Uninstall gave back the very bytes from before the first
+	// Install: nobody else had written the file since, and nothing of ours had been
+	// in it before.
 	Restored bool
 	// Backup is the file that holds Old now; "" when there was nothing to keep.
 	Backup string
@@ -72,27 +82,8 @@ type Result struct {
 // longer than Options.Wait.
 var ErrBusy = errors.New("another edit of it is under way")
 
-// Edit replaces the bytes of a settings file by what change makes of them.
-//
-// change gets nil for a missing file and may return nil to have the file
-// removed. It runs under a lock that keeps other edits of the same file out,
-// and again if a program that knows no such lock writes the file meanwhile, so
-// it must not have effects that a second run would spoil.
-//
-// A link is followed, also to a target that does not exist yet, and stays. The
-// target is replaced by a rename within its folder: it is never half written,
-// and keeps its mode and owner (hard links to it keep the old bytes). New files
-// have mode 0600, new folders 0700. Old bytes are kept in a backup.
-//
-// An error names the path and leaves the file as it was. A file or folder that
-// is read-only is an error too, even where a rename would be possible: somebody
-// meant it.
-func Edit(path string, change func(old []byte) ([]byte, error), opts Options) (Result, error) {
-	return edit(path, func(_ string, old []byte) ([]byte, error) { return change(old) }, nil, opts)
-}
-
-// Install merges the wanted entries into a settings file: [Merge] by way of
-// [Edit]. It keeps the [Record] of the merge in Options.Dir, for [Uninstall].
+// Install merges the wanted entries into a settings file: [Merge], with the
+// file replaced whole. It keeps the [Record] of the merge in Options.Dir, for [Uninstall].
 func Install(path string, want []Entry, ours Ours, opts Options) (Result, error) {
 	return edit(path, func(target string, old []byte) ([]byte, error) {
 		name := recordPath(opts.Dir, target)
@@ -116,7 +107,7 @@ func Uninstall(path string, ours Ours, opts Options) (Result, error) {
 	res, err := edit(path, func(target string, old []byte) ([]byte, error) {
 		name = recordPath(opts.Dir, target)
 		prev := loadRecord(name)
-		restored = old != nil && prev != nil && prev.After == sum(old)
+		restored = prev.left(old) && !prev.Derived
 		return Remove(old, ours, prev)
 	}, func() error {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -128,30 +119,35 @@ func Uninstall(path string, ours Ours, opts Options) (Result, error) {
 	return res, err
 }
 
-// Backups lists the backups of a settings file, the oldest first. None, or no
-// folder, is an empty list.
-func Backups(path string, opts Options) ([]string, error) {
-	target, err := resolve(path)
-	if err != nil {
-		return nil, err
+// Files lists what edits with these options left behind, by the names and the forms
+// that they have: locks, records and backups. Backups that lie beside the files
+// that they are of are not among them.
+func Files(opts Options) []string {
+	var all []string
+	entries, _ := os.ReadDir(opts.Dir) // a folder that cannot be read has none
+	for _, e := range entries {
+		path := filepath.Join(opts.Dir, e.Name())
+		info, err := e.Info()
+		switch {
+		case err != nil || !info.Mode().IsRegular():
+		case lockName.MatchString(e.Name()) && info.Size() == 0,
+			recordName.MatchString(e.Name()) && loadRecord(path) != nil,
+			tempName.MatchString(e.Name()):
+			all = append(all, path)
+		}
 	}
-	return backups(target, opts)
+	if opts.BackupDir != "" {
+		entries, _ = os.ReadDir(opts.BackupDir)
+		for _, e := range entries {
+			if keptName.MatchString(e.Name()) && e.Type().IsRegular() {
+				all = append(all, filepath.Join(opts.BackupDir, e.Name()))
+			}
+		}
+	}
+	return all
 }
 
-// RemoveBackups removes the backups of a settings file.
-func RemoveBackups(path string, opts Options) error {
-	all, err := Backups(path, opts)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, b := range all {
-		errs = append(errs, os.Remove(b))
-	}
-	return errors.Join(errs...)
-}
-
-// Read returns the bytes of a settings file by the rules of [Edit]: nil for a
+// Read returns the bytes of a settings file by the rules of [Install]: nil for a
 // missing one, an error for one that is no regular file or has more than 16 MB.
 func Read(path string) ([]byte, error) {
 	target, err := resolve(path)
@@ -162,6 +158,22 @@ func Read(path string) ([]byte, error) {
 	return data, err
 }
 
+// edit replaces the bytes of a settings file by what change makes of them.
+//
+// change gets nil for a missing file and may return nil to have the file
+// removed. It runs under a lock that keeps other edits of the same file out,
+// and again if a program that knows no such lock writes the file meanwhile, so
+// it must not have effects that a second run would spoil. after runs under the same
+// lock, once the file is as it should be.
+//
+// A link is followed, also to a target that does not exist yet, and stays. The
+// target is replaced by a rename within its folder: it is never half written,
+// and keeps its mode and owner (hard links to it keep the old bytes). New files
+// have mode 0600, new folders 0700. Old bytes are kept in a backup.
+//
+// An error names the path and leaves the file as it was. A file or folder that
+// is read-only is an error too, even where a rename would be possible: somebody
+// meant it.
 func edit(path string, change func(target string, old []byte) ([]byte, error), after func() error, opts Options) (Result, error) {
 	res := Result{Path: path}
 	target, err := resolve(path)
@@ -191,6 +203,9 @@ func edit(path string, change func(target string, old []byte) ([]byte, error), a
 		}
 		res.New, res.Changed = next, true
 		if opts.DryRun {
+			if err := ready(target, info); err != nil {
+				return res, fmt.Errorf("%s: %w", path, err)
+			}
 			return res, nil
 		}
 		again, err := write(&res, info, opts)
@@ -380,6 +395,25 @@ func makeDirs(dir string) ([]string, error) {
 		}
 	}
 	return made, nil
+}
+
+// ready tells what will keep a file from being written, as far as that shows
+// without trying: a file or folder that is read-only, or another's.
+func ready(target string, info fs.FileInfo) error {
+	dir := filepath.Dir(target)
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	if err := writable(target, dir, info); err != nil {
+		return err
+	}
+	if !host.Writable(dir) {
+		return fmt.Errorf("the folder %s cannot be written to; nothing was changed", dir)
+	}
+	return nil
 }
 
 // writable refuses a file or folder that was made read-only.

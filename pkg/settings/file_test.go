@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -33,6 +34,19 @@ func put(t *testing.T, path, text string, mode fs.FileMode) {
 	if err := os.Chmod(path, mode); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// change is an edit of any kind.
+func change(path string, do func(old []byte) ([]byte, error), opts Options) (Result, error) {
+	return edit(path, func(_ string, old []byte) ([]byte, error) { return do(old) }, nil, opts)
+}
+
+func backupsOf(path string, opts Options) ([]string, error) {
+	target, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	return backups(target, opts)
 }
 
 func get(t *testing.T, path string) string {
@@ -109,10 +123,7 @@ func TestInstallAndUninstall(t *testing.T) {
 	if all, _ := filepath.Glob(filepath.Join(opts.Dir, "*.record.json")); len(all) > 0 {
 		t.Errorf("records left over: %q", all)
 	}
-	if err := RemoveBackups(path, opts); err != nil {
-		t.Fatal(err)
-	}
-	if got := tree(t, filepath.Dir(path)); strings.Count(got, "\n") != 2 {
+	if got := tree(t, filepath.Dir(path)); strings.Count(got, "\n") != 5 {
 		t.Errorf("left over:\n%s", got)
 	}
 }
@@ -267,7 +278,7 @@ func TestErrorsLeaveEverythingAsItWas(t *testing.T) {
 			put(t, filepath.Join(home, "settings.json"), "{\n  // x\n}", 0o600)
 			return "settings.json"
 		}},
-		{"hooks of another shape", `settings.json: hooks is an array, not an object`, func(t *testing.T, home string) string {
+		{"hooks of another shape", `settings.json: line 1, column 10: hooks is an array, not an object`, func(t *testing.T, home string) string {
 			put(t, filepath.Join(home, "settings.json"), `{"hooks":[]}`, 0o600)
 			return "settings.json"
 		}},
@@ -301,6 +312,10 @@ func TestErrorsLeaveEverythingAsItWas(t *testing.T) {
 			if res.Changed || res.Backup != "" {
 				t.Errorf("%+v", res)
 			}
+			opts.DryRun = true
+			if _, dry := Install(path, wanted(0), isOurs, opts); tt.name != "file instead of a folder" && (dry == nil || dry.Error() != err.Error()) {
+				t.Errorf("a dry run says %v", dry)
+			}
 			if got := tree(t, home); got != before {
 				t.Errorf("before\n%s\nafter\n%s", before, got)
 			}
@@ -321,9 +336,87 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
 	before := tree(t, home)
-	_, err := Install(path, wanted(0), isOurs, options(t))
-	if err == nil || !strings.Contains(err.Error(), "is read-only; nothing was changed") || tree(t, home) != before {
-		t.Errorf("%v\n%s", err, tree(t, home))
+	for _, dry := range []bool{true, false} {
+		opts := options(t)
+		opts.DryRun = dry
+		_, err := Install(path, wanted(0), isOurs, opts)
+		if err == nil || !strings.Contains(err.Error(), "is read-only; nothing was changed") || tree(t, home) != before {
+			t.Errorf("%v\n%s", err, tree(t, home))
+		}
+	}
+}
+
+// What is said of the bytes that uninstall gives back is true: they are the old ones
+// only where somebody had such a file.
+func TestRestoredAreOnlyBytesThatOnceWere(t *testing.T) {
+	byHand := `{"hooks": {"Stop": [{"hooks": [{"command": "` + hookPath + `"}]}]}, "a": 1}`
+	for _, r := range []struct {
+		situation, before string
+		between           func(t *testing.T, path string, opts Options)
+		restored          bool
+		after             string
+	}{
+		{"a file of the user's", `{"a": 1}`, nil, true, `{"a": 1}`},
+		{"installed again over it", `{"a": 1}`, func(t *testing.T, path string, opts Options) {
+			if _, err := Install(path, wanted(2), isOurs, opts); err != nil {
+				t.Fatal(err)
+			}
+		}, true, `{"a": 1}`},
+		{"registered by hand before", byHand, nil, false, `{"a": 1}`},
+		{"edited between two installations", `{"a": 1}`, func(t *testing.T, path string, opts Options) {
+			put(t, path, strings.Replace(get(t, path), `"a": 1`, `"a": 2`, 1), 0o600)
+			if _, err := Install(path, wanted(2), isOurs, opts); err != nil {
+				t.Fatal(err)
+			}
+		}, false, `{"a": 2}`},
+	} {
+		path := filepath.Join(t.TempDir(), "settings.json")
+		put(t, path, r.before, 0o600)
+		opts := options(t)
+		if _, err := Install(path, wanted(0), isOurs, opts); err != nil {
+			t.Fatal(err)
+		}
+		if r.between != nil {
+			r.between(t, path, opts)
+		}
+		res, err := Uninstall(path, isOurs, opts)
+		if err != nil || res.Restored != r.restored || get(t, path) != r.after {
+			t.Errorf("%s: restored %v, %v\n%s", r.situation, res.Restored, err, get(t, path))
+		}
+	}
+}
+
+// Only what edits made, by name and form, counts as theirs.
+func TestFilesOfEdits(t *testing.T) {
+	home := t.TempDir()
+	opts := Options{Dir: filepath.Join(home, "edits"), BackupDir: filepath.Join(home, "backups"), Now: func() time.Time { return day }}
+	path := filepath.Join(home, "settings.json")
+	put(t, path, userFile, 0o600)
+	if _, err := Install(path, wanted(0), isOurs, opts); err != nil {
+		t.Fatal(err)
+	}
+	ours := Files(opts)
+	if len(ours) != 3 {
+		t.Errorf("%q", ours)
+	}
+	const sum = "0123456789abcdef"
+	for name, text := range map[string]string{
+		"edits/settings-" + sum + ".lock":                                               "somebody's notes",
+		"edits/settings-" + sum + ".record.json":                                        "no record",
+		"edits/settings-x.lock":                                                         "",
+		"edits/diary.txt":                                                               "x",
+		"edits/settings-1" + sum[1:] + ".lock/x":                                        "",
+		"backups/settings.json.stopgate-backup-20260102T030405.006Z":                    "beside its file somewhere",
+		"backups/settings-" + sum + "-s.json.stopgate-backup-20260102T030405.006Z/x":    "",
+		"backups/settings-" + sum + "-s.json.stopgate-backup-20260102T030405.006Z-mine": "",
+	} {
+		put(t, filepath.Join(home, filepath.FromSlash(name)), text, 0o600)
+	}
+	if got := Files(opts); !reflect.DeepEqual(got, ours) {
+		t.Errorf("%q, want %q", got, ours)
+	}
+	if got := Files(Options{Dir: filepath.Join(home, "none"), BackupDir: filepath.Join(home, "none")}); len(got) > 0 {
+		t.Errorf("%q in folders that are not there", got)
 	}
 }
 
@@ -333,7 +426,7 @@ func TestFailedChangeMakesNoFolders(t *testing.T) {
 	opts.BackupDir = filepath.Join(home, "file", "x")
 	put(t, filepath.Join(home, "file"), "", 0o600)
 	before := tree(t, home)
-	_, err := Edit(filepath.Join(home, "a", "b", "settings.json"), func([]byte) ([]byte, error) { return nil, errors.New("no") }, opts)
+	_, err := change(filepath.Join(home, "a", "b", "settings.json"), func([]byte) ([]byte, error) { return nil, errors.New("no") }, opts)
 	if err == nil || tree(t, home) != before {
 		t.Errorf("%v\n%s", err, tree(t, home))
 	}
@@ -364,7 +457,7 @@ func TestTwoAtOnceLoseNothing(t *testing.T) {
 	errs := make([]error, n)
 	for i := range n {
 		wg.Go(func() {
-			_, errs[i] = Edit(path, func(old []byte) ([]byte, error) {
+			_, errs[i] = change(path, func(old []byte) ([]byte, error) {
 				var doc struct {
 					N []int `json:"n"`
 				}
@@ -385,7 +478,7 @@ func TestTwoAtOnceLoseNothing(t *testing.T) {
 			t.Errorf("%d was lost: %s", i, get(t, path))
 		}
 	}
-	if all, err := Backups(path, opts); err != nil || len(all) != 3 {
+	if all, err := backupsOf(path, opts); err != nil || len(all) != 3 {
 		t.Errorf("%q %v", all, err)
 	}
 	left, err := os.ReadDir(filepath.Dir(path))
@@ -423,7 +516,7 @@ func TestProgramThatKnowsNoLockWritesMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "settings.json")
 	put(t, path, `{"a": 1}`, 0o600)
 	runs := 0
-	res, err := Edit(path, func(old []byte) ([]byte, error) {
+	res, err := change(path, func(old []byte) ([]byte, error) {
 		if runs++; runs == 1 {
 			put(t, path, `{"a": 2}`, 0o600)
 		}
@@ -434,7 +527,7 @@ func TestProgramThatKnowsNoLockWritesMeanwhile(t *testing.T) {
 	}
 
 	runs = 0
-	_, err = Edit(path, func(old []byte) ([]byte, error) {
+	_, err = change(path, func(old []byte) ([]byte, error) {
 		runs++
 		put(t, path, fmt.Sprint(runs), 0o600)
 		return []byte("ours"), nil
@@ -449,8 +542,8 @@ func TestEditThatIsHeldUp(t *testing.T) {
 	put(t, path, userFile, 0o600)
 	opts := options(t)
 	opts.Wait = 30 * time.Millisecond
-	_, err := Edit(path, func([]byte) ([]byte, error) {
-		_, err := Edit(path, func([]byte) ([]byte, error) { return []byte("{}"), nil }, opts)
+	_, err := change(path, func([]byte) ([]byte, error) {
+		_, err := change(path, func([]byte) ([]byte, error) { return []byte("{}"), nil }, opts)
 		return nil, err
 	}, opts)
 	if !errors.Is(err, ErrBusy) || get(t, path) != userFile {
@@ -475,22 +568,19 @@ func TestBackupsElsewhere(t *testing.T) {
 	opts.BackupDir = filepath.Join(home, "backups")
 	opts.Keep = 2
 	for i := range 4 {
-		if _, err := Edit(path, func([]byte) ([]byte, error) { return []byte(fmt.Sprint(i)), nil }, opts); err != nil {
+		if _, err := change(path, func([]byte) ([]byte, error) { return []byte(fmt.Sprint(i)), nil }, opts); err != nil {
 			t.Fatal(err)
 		}
 	}
 	put(t, filepath.Join(opts.BackupDir, "other.stopgate-backup-20200102T030405.006Z"), "x", 0o600)
-	all, err := Backups(path, opts)
+	all, err := backupsOf(path, opts)
 	if err != nil || len(all) != 2 || get(t, all[0]) != "1" || get(t, all[1]) != "2" {
 		t.Errorf("%q %v", all, err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
 		t.Errorf("%v %v", left, err)
 	}
-	if err := RemoveBackups(path, opts); err != nil {
-		t.Error(err)
-	}
-	if left, err := os.ReadDir(opts.BackupDir); err != nil || len(left) != 1 {
+	if left, err := os.ReadDir(opts.BackupDir); err != nil || len(left) != 3 {
 		t.Errorf("%v %v", left, err)
 	}
 }

@@ -60,15 +60,21 @@ func (n *node) kindName() string {
 
 // last is the value of a member, by the client's rule: the last of a name.
 func (n *node) last(key string) *node {
-	if n.kind != '{' {
-		return nil
-	}
-	for i := len(n.items) - 1; i >= 0; i-- {
-		if n.items[i].key == key {
-			return n.items[i].val
-		}
+	if i := n.lastIndex(key); i >= 0 {
+		return n.items[i].val
 	}
 	return nil
+}
+
+func (n *node) lastIndex(key string) int {
+	if n.kind == '{' {
+		for i := len(n.items) - 1; i >= 0; i-- {
+			if n.items[i].key == key {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 func (n *node) count(key string) int {
@@ -120,13 +126,7 @@ func locate(body []byte, err error) error {
 	if errors.As(err, &se) && se.Offset > 0 && int(se.Offset) <= len(body) && se.Error() != "unexpected end of JSON input" {
 		at = int(se.Offset) - 1
 	}
-	line, start := 1, 0
-	for i := range at {
-		if body[i] == '\n' || (body[i] == '\r' && (i+1 >= len(body) || body[i+1] != '\n')) {
-			line, start = line+1, i+1
-		}
-	}
-	column := utf8.RuneCount(body[start:at]) + 1
+	line, column := position(body, at)
 	if at < len(body) {
 		switch before := bytes.TrimRight(body[:at], " \t\r\n"); {
 		case body[at] == '/':
@@ -136,6 +136,17 @@ func locate(body []byte, err error) error {
 		}
 	}
 	return &SyntaxError{line, column, err}
+}
+
+// position is the line and the column of an offset.
+func position(body []byte, at int) (line, column int) {
+	line, start := 1, 0
+	for i := range at {
+		if body[i] == '\n' || (body[i] == '\r' && (i+1 >= len(body) || body[i+1] != '\n')) {
+			line, start = line+1, i+1
+		}
+	}
+	return line, utf8.RuneCount(body[start:at]) + 1
 }
 
 // mustParse scans bytes that are known to be valid JSON.

@@ -9,9 +9,8 @@
 // offsets of a scanner, never a re-encoding. What cannot be edited safely is
 // refused with an error that names line and column, or the JSON path.
 //
-// [Merge], [Remove], [Find] and [Look] are pure. [Edit], [Install] and
-// [Uninstall] put them on a file: under a lock, atomically, with a backup,
-// through links.
+// [Merge], [Remove], [Find], [Check] and [Look] are pure. [Install] and [Uninstall]
+// put them on a file: under a lock, atomically, with a backup, through links.
 //
 // The package does not know which commands are ours, what the entries mean or
 // whether the client likes them: the caller says so.
@@ -91,6 +90,9 @@ type Record struct {
 	// Original is the file without our entries: nil when there was no file,
 	// empty when there was an empty one.
 	Original []byte `json:"original"`
+	// Derived says that no file ever held Original: there were entries of ours in
+	// it, which somebody had written by hand, or it was edited between two merges.
+	Derived bool `json:"derived,omitempty"`
 	// After is the SHA-256, in hex, of the file as Merge left it. "" matches no
 	// file.
 	After string `json:"after"`
@@ -99,18 +101,20 @@ type Record struct {
 // A ShapeError says that a valid JSON file has something in a place where this
 // package expects something else and therefore does not touch it.
 type ShapeError struct {
-	// Path is the place, for example hooks.SubagentStop[0]; "" is the whole
-	// document.
+	// Line and Column count from 1; Column counts characters.
+	Line, Column int
+	// Path is the place, for example hooks.SubagentStop; "" is the whole document.
 	Path string
-	// Problem is what is wrong there.
-	Problem string
+	// Problem is what is wrong there, Mend what to do about it.
+	Problem, Mend string
 }
 
 func (e *ShapeError) Error() string {
-	if e.Path == "" {
-		return "the document " + e.Problem
+	what := e.Path
+	if what == "" {
+		what = "the document"
 	}
-	return e.Path + " " + e.Problem
+	return fmt.Sprintf("line %d, column %d: %s %s; %s", e.Line, e.Column, what, e.Problem, e.Mend)
 }
 
 // Merge returns src with exactly the wanted entries of ours in it. An entry
@@ -135,10 +139,14 @@ func Merge(src []byte, want []Entry, ours Ours, prev *Record) ([]byte, Record, e
 	if err != nil {
 		return nil, Record{}, err
 	}
+	derived := !bytes.Equal(original, src)
+	if prev.left(src) {
+		derived = prev.Derived
+	}
 	bom, body := splitBOM(src)
 	if isBlank(body) {
 		if len(want) == 0 {
-			return src, Record{Original: original, After: sum(src)}, nil
+			return src, Record{original, derived, sum(src)}, nil
 		}
 		body = []byte("{}\n")
 	}
@@ -146,8 +154,10 @@ func Merge(src []byte, want []Entry, ours Ours, prev *Record) ([]byte, Record, e
 	if err != nil {
 		return nil, Record{}, err
 	}
-	if err := checkShape(root, want); err != nil {
-		return nil, Record{}, err
+	if len(want) > 0 {
+		if err := checkShape(body, root, want); err != nil {
+			return nil, Record{}, err
+		}
 	}
 
 	orig := originalOf(prev)
@@ -164,8 +174,11 @@ func Merge(src []byte, want []Entry, ours Ours, prev *Record) ([]byte, Record, e
 	if bytes.Equal(out, src) {
 		out = src
 	}
-	return out, Record{Original: original, After: sum(out)}, nil
+	return out, Record{original, derived, sum(out)}, nil
 }
+
+// left tells whether a file is, to the byte, what the merge of the record left.
+func (r *Record) left(src []byte) bool { return r != nil && r.After != "" && r.After == sum(src) }
 
 // Remove returns src without our entries. If src is, to the byte, what the
 // merge of prev left, it is prev.Original: nil when there was no file.
@@ -179,7 +192,7 @@ func Merge(src []byte, want []Entry, ours Ours, prev *Record) ([]byte, Record, e
 // The error is a [*SyntaxError]. A document of another shape has nothing of
 // ours in it and comes back as it is.
 func Remove(src []byte, ours Ours, prev *Record) ([]byte, error) {
-	if prev != nil && prev.After != "" && prev.After == sum(src) {
+	if prev.left(src) {
 		return prev.Original, nil
 	}
 	bom, body := splitBOM(src)
@@ -314,32 +327,53 @@ func checkWant(want []Entry, ours Ours) error {
 	return nil
 }
 
-// checkShape refuses what Merge could only guess about.
-func checkShape(root *node, want []Entry) error {
-	if len(want) == 0 {
+// Check tells what keeps entries for events out of a settings file, by the rules of
+// [Merge]: a [*SyntaxError], a [*ShapeError] or nil. The client takes offence at the
+// same.
+func Check(src []byte, events ...string) error {
+	_, body := splitBOM(src)
+	if isBlank(body) {
 		return nil
+	}
+	root, err := parse(body)
+	if err != nil {
+		return err
+	}
+	var want []Entry
+	for _, name := range events {
+		want = append(want, Entry{Event: name})
+	}
+	return checkShape(body, root, want)
+}
+
+// checkShape refuses what Merge could only guess about.
+func checkShape(body []byte, root *node, want []Entry) error {
+	refuse := func(at int, path, problem, mend string) error {
+		line, column := position(body, at)
+		return &ShapeError{line, column, path, problem, mend}
 	}
 	if root.kind != '{' {
-		return &ShapeError{"", "is " + root.kindName() + ", not an object"}
+		return refuse(root.start, "", "is "+root.kindName()+", not an object", "settings are an object: {}")
 	}
-	switch root.count(keyHooks) {
-	case 0:
-		return nil
-	case 1:
-	default:
-		return &ShapeError{keyHooks, "stands more than once"}
+	// of is the value of a key that must stand once and be of one kind.
+	of := func(in *node, key, path string, kind byte, empty string) (*node, error) {
+		val := in.last(key)
+		switch {
+		case val == nil:
+		case in.count(key) > 1:
+			return nil, refuse(in.items[in.lastIndex(key)].start, path, "stands more than once", "the client takes the last one: join them")
+		case val.kind != kind:
+			return nil, refuse(val.start, path, "is "+val.kindName()+", not "+(&node{kind: kind}).kindName(), "make it "+empty+" or take the key out")
+		}
+		return val, nil
 	}
-	hooks := root.last(keyHooks)
-	if hooks.kind != '{' {
-		return &ShapeError{keyHooks, "is " + hooks.kindName() + ", not an object"}
+	hooks, err := of(root, keyHooks, keyHooks, '{', "{}")
+	if hooks == nil || err != nil {
+		return err
 	}
 	for _, e := range want {
-		path := keyHooks + step(e.Event)
-		if hooks.count(e.Event) > 1 {
-			return &ShapeError{path, "stands more than once"}
-		}
-		if n := hooks.last(e.Event); n != nil && n.kind != '[' {
-			return &ShapeError{path, "is " + n.kindName() + ", not an array"}
+		if _, err := of(hooks, e.Event, keyHooks+step(e.Event), '[', "[]"); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -465,17 +465,20 @@ func TestRefusedWithLineAndColumn(t *testing.T) {
 
 func TestRefusedShapes(t *testing.T) {
 	for _, tt := range []struct{ src, err string }{
-		{`[]`, "the document is an array, not an object"},
-		{`"hooks"`, "the document is a string, not an object"},
-		{`null`, "the document is null, not an object"},
-		{`{"hooks": null}`, "hooks is null, not an object"},
-		{`{"hooks": []}`, "hooks is an array, not an object"},
-		{`{"hooks": true}`, "hooks is a boolean, not an object"},
-		{`{"hooks": {}, "hook\u0073": {}}`, "hooks stands more than once"},
-		{`{"hooks": {"SubagentStop": {}}}`, "hooks.SubagentStop is an object, not an array"},
-		{`{"hooks": {"PostToolUse": -3}}`, "hooks.PostToolUse is a number, not an array"},
-		{`{"hooks": {"SubagentStop": [], "SubagentStop": []}}`, "hooks.SubagentStop stands more than once"},
+		{`[]`, "line 1, column 1: the document is an array, not an object; settings are an object: {}"},
+		{`"hooks"`, "line 1, column 1: the document is a string, not an object; settings are an object: {}"},
+		{`null`, "line 1, column 1: the document is null, not an object; settings are an object: {}"},
+		{"{\n  \"ä\": 1, \"hooks\": null}", "line 2, column 20: hooks is null, not an object; make it {} or take the key out"},
+		{`{"hooks": []}`, "line 1, column 11: hooks is an array, not an object; make it {} or take the key out"},
+		{`{"hooks": true}`, "line 1, column 11: hooks is a boolean, not an object; make it {} or take the key out"},
+		{"{\"hooks\": {},\r\n \"hook\\u0073\": {}}", "line 2, column 2: hooks stands more than once; the client takes the last one: join them"},
+		{`{"hooks": {"SubagentStop": {}}}`, "line 1, column 28: hooks.SubagentStop is an object, not an array; make it [] or take the key out"},
+		{`{"hooks": {"PostToolUse": -3}}`, "line 1, column 27: hooks.PostToolUse is a number, not an array; make it [] or take the key out"},
+		{`{"hooks": {"SubagentStop": [], "SubagentStop": []}}`, "line 1, column 32: hooks.SubagentStop stands more than once; the client takes the last one: join them"},
 	} {
+		if err := Check([]byte(tt.src), "SubagentStop", "PostToolUse"); err == nil || err.Error() != tt.err {
+			t.Errorf("check %s: %v", tt.src, err)
+		}
 		_, _, err := Merge([]byte(tt.src), wanted(0), isOurs, nil)
 		var shape *ShapeError
 		if !errors.As(err, &shape) || err.Error() != tt.err {
