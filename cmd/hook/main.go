@@ -3,11 +3,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"runtime/debug"
 
 	"stopgate/pkg/handler"
 	"stopgate/pkg/host"
+	"stopgate/pkg/version"
 )
 
 // fault provokes what cannot be caught. Only the build of the tests has one.
@@ -22,5 +24,10 @@ func main() {
 	debug.SetMaxStack(64 << 20)
 	noCoreFile()
 	fault()
+	// On stderr, like the help: stdout is the client's.
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		_, _ = fmt.Fprintln(os.Stderr, "hook", version.This())
+		return
+	}
 	os.Exit(handler.Main(host.System()))
 }

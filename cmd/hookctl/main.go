@@ -10,5 +10,5 @@ import (
 )
 
 func main() {
-	os.Exit(cli.Main(host.System()))
+	os.Exit(cli.MainAs(cli.NameOf(os.Args[0]), host.System()))
 }

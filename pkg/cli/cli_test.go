@@ -7,7 +7,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -163,24 +162,9 @@ func TestTwoCommandLinesAtOnceShareNothing(t *testing.T) {
 	}
 }
 
-func TestVersionText(t *testing.T) {
-	built := &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{
-		{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.time", Value: "2026-03-01T12:00:00Z"}, {Key: "vcs.modified", Value: "true"},
-	}}
-	if got, want := versionText(built, true), "v1.2.3 0123456789ab of 2026-03-01T12:00:00Z, changed since go1.26 "; !strings.HasPrefix(got, want) {
-		t.Errorf("%q, want %q…", got, want)
-	}
-	if got := versionText(&debug.BuildInfo{}, true); !strings.HasPrefix(got, "(devel) ") {
-		t.Errorf("without a version it is %q", got)
-	}
-	if got := versionText(nil, false); !strings.HasPrefix(got, "(unknown version) ") {
-		t.Errorf("without build info it is %q", got)
-	}
-}
-
 // Every command has an example, and messages look alike.
 func TestHelpIsComplete(t *testing.T) {
-	a := &app{h: host.Host{}}
+	a := &app{h: host.Host{}, name: Names[0]}
 	for _, cmd := range a.root().Commands() {
 		if cmd.Example == "" || cmd.Long == "" || cmd.Short == "" {
 			t.Errorf("%s lacks an example, a short or a long text", cmd.Name())

@@ -24,7 +24,7 @@ func (a *app) install() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "put stopgate in place and register it",
-		Long: `install copies (or builds) hook and hookctl into a folder of their own, adds the
+		Long: `install copies (or builds) the two programs into a folder of their own, adds the
 entries of stopgate to a settings file of Claude Code, and proves that what is
 registered there answers: it sends a recorded stop through it and expects a block.
 

@@ -59,6 +59,8 @@ func init() { //nolint:gochecknoinits // a setting of that package, before a com
 // app is what the commands share.
 type app struct {
 	h host.Host
+	// name is the one of Names by which the program was called.
+	name string
 	// folder is the current working folder.
 	folder func() (string, error)
 	// top is the command line as a whole.
@@ -68,8 +70,11 @@ type app struct {
 }
 
 // Main runs hookctl and returns its exit code.
-func Main(h host.Host) int {
-	a := &app{h: h, folder: os.Getwd}
+func Main(h host.Host) int { return MainAs(Names[0], h) }
+
+// MainAs is Main under the one of [Names] by which the program was called.
+func MainAs(name string, h host.Host) int {
+	a := &app{h: h, name: name, folder: os.Getwd}
 	err := a.root().Execute()
 	if err == nil {
 		return exitDone
@@ -83,7 +88,7 @@ func Main(h host.Host) int {
 	}
 	a.say("%v", err)
 	if !a.understood {
-		a.say("see hookctl --help")
+		a.say("see %s --help", a.name)
 		return exitUsage
 	}
 	return exitFailed
@@ -106,12 +111,12 @@ func (e exitCode) Unwrap() error { return e.err }
 
 // say prints a message for people on stderr.
 func (a *app) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(a.h.Stderr, "hookctl: "+format+"\n", args...)
+	_, _ = fmt.Fprintf(a.h.Stderr, a.name+": "+format+"\n", args...)
 }
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "hookctl",
+		Use:   a.name,
 		Short: "see what stopgate does to a session, and why",
 		Long: `stopgate is a hook of Claude Code: when a subagent would stop while its own
 background task still runs, the hook lets it go on and wait for the result.
@@ -145,6 +150,7 @@ or let through.`,
 		a.noteUnderstood(cmd)
 		root.AddCommand(cmd)
 	}
+	a.rename(root)
 	a.top = root
 	return root
 }
