@@ -16,15 +16,22 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-//go:embed .claude-plugin/plugin.json hooks/hooks.json README.md
+//go:embed .claude-plugin/plugin.json .claude-plugin/marketplace.json hooks/hooks.json README.md
 var files embed.FS
 
-// Name is what the plugin is called.
-const Name = "stopgate"
+const (
+	// Name is what the plugin is called, and the marketplace that its folder is.
+	Name = "stopgate"
+	// ID is how the client names the plugin out of that marketplace.
+	ID = Name + "@" + Name
+)
 
 const (
 	manifest = ".claude-plugin/plugin.json"
-	hooks    = "hooks/hooks.json"
+	// market makes the folder a marketplace that offers itself, so that the
+	// client's own commands install it from where it lies.
+	market = ".claude-plugin/marketplace.json"
+	hooks  = "hooks/hooks.json"
 	// lib holds the programs. A folder bin would be put on the PATH of agents,
 	// with a command "hook" in it.
 	lib = "lib"
@@ -62,7 +69,7 @@ func Build(dir, hook, hookctl string) ([]string, error) {
 		ext = ".exe"
 	}
 	// The manifest first: by it a folder that was left half built is known.
-	for _, name := range []string{manifest, hooks, "README.md"} {
+	for _, name := range []string{manifest, market, hooks, "README.md"} {
 		data, err := files.ReadFile(name)
 		if err != nil {
 			return written, fmt.Errorf("plugin: %w", err)

@@ -6,7 +6,11 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strings"
 	"testing"
+	"time"
+
+	"stopgate/pkg/policy"
 )
 
 // Beside hooks/hooks.json a hooks field keeps recent clients from loading any
@@ -22,6 +26,46 @@ func TestManifestHasNoHooks(t *testing.T) {
 	}
 	if _, there := fields["hooks"]; there || fields["name"] != Name {
 		t.Errorf("%s", data)
+	}
+}
+
+// Of an option that is not set the client puts nothing in place of
+// ${user_config.…}: it does not run that hook at all. So no entry may name one.
+func TestNoEntryNamesAnOption(t *testing.T) {
+	data, err := files.ReadFile(hooks)
+	if err != nil || strings.Contains(string(data), "user_config") {
+		t.Errorf("%v: %s", err, data)
+	}
+}
+
+// The folder offers itself as a marketplace, and the plugin's options are such as
+// every client takes: it refuses a plugin with another field in one.
+func TestManifests(t *testing.T) {
+	var m struct {
+		Name    string
+		Plugins []struct{ Name, Source string }
+	}
+	var p struct {
+		UserConfig map[string]map[string]string
+	}
+	for name, into := range map[string]any{market: &m, manifest: &p} {
+		data, err := files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(data, into); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	if m.Name != Name || len(m.Plugins) != 1 || m.Plugins[0].Name != Name || m.Plugins[0].Source != "./" {
+		t.Errorf("the marketplace is %+v", m)
+	}
+	option := p.UserConfig["patience"]
+	if len(p.UserConfig) != 1 || len(option) != 4 || option["type"] != "string" || option["title"] == "" || option["description"] == "" {
+		t.Errorf("the options are %v", p.UserConfig)
+	}
+	if d, err := time.ParseDuration(option["default"]); err != nil || d != policy.DefaultPatience {
+		t.Errorf("the default is %q, and that of the hook %s", option["default"], policy.DefaultPatience)
 	}
 }
 
@@ -48,7 +92,7 @@ func TestBuild(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		ext = ".exe"
 	}
-	want := []string{manifest, hooks, "README.md", "lib/hook" + ext, "lib/hookctl" + ext}
+	want := []string{manifest, market, hooks, "README.md", "lib/hook" + ext, "lib/hookctl" + ext}
 	if !reflect.DeepEqual(written, want) {
 		t.Errorf("written %q, want %q", written, want)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"stopgate/pkg/handler"
 	"stopgate/pkg/host"
+	"stopgate/pkg/policy"
 	"stopgate/pkg/version"
 )
 
@@ -29,5 +30,7 @@ func main() {
 		_, _ = fmt.Fprintln(os.Stderr, "hook", version.This())
 		return
 	}
-	os.Exit(handler.Main(host.System()))
+	h := host.System()
+	h.Args = policy.Configured(h.Args, h.Env)
+	os.Exit(handler.Main(h))
 }

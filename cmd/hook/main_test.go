@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,7 +21,9 @@ import (
 	"time"
 
 	"stopgate/pkg/ledger"
+	"stopgate/pkg/policy"
 	"stopgate/pkg/state"
+	"stopgate/pkg/version"
 )
 
 // hook and faulty are the program as it ships, and the build that can be made to
@@ -532,6 +535,30 @@ func TestACrowd(t *testing.T) {
 	snap, err := ledger.Read(t.Context(), state.At(w.state), session, nil)
 	if err != nil || len(snap.Stops) != crowd || snap.Charged["b1"] != 1 {
 		t.Errorf("%d stops, charged %v, %v", len(snap.Stops), snap.Charged, err)
+	}
+}
+
+// What a person chose for the plugin counts, and is recorded with the stop.
+func TestPatienceOfThePlugin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cmd := w.cmd("gate", "--patience", "1h")
+	cmd.Env = append(cmd.Env, policy.EnvPatience+"=0")
+	w.run(cmd)
+	snap, err := ledger.Read(t.Context(), state.At(w.state), session, nil)
+	if err != nil || len(snap.Stops) != 1 || !slices.Contains(snap.Stops[0].Policy, "--patience=0s") {
+		t.Errorf("%+v, %v", snap.Stops, err)
+	}
+}
+
+// Which version it is, on the stream that is not the client's.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	cmd := newWorld(t).cmd("--version")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if stdout, err := cmd.Output(); err != nil || len(stdout) > 0 || !strings.HasPrefix(stderr.String(), "hook "+version.Number()+" ") {
+		t.Errorf("stdout %q, stderr %q, %v", stdout, stderr.String(), err)
 	}
 }
 

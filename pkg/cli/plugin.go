@@ -26,9 +26,13 @@ the same, but by two processes.`,
 		Short: "make a plugin folder with the programs in it",
 		Long: `build makes a folder that Claude Code loads as a plugin: the registrations, and the
 programs of this machine, copied from beside this hookctl or built from the sources
-around the current folder. DIR is new, empty, or a plugin folder built before.`,
+around the current folder. The folder is also a marketplace with this one plugin, out
+of which the client's own commands install it; it then runs where it lies, so DIR
+should be a place to stay. DIR is new, empty, or a plugin folder built before: built
+again, the plugin is renewed, also while a stop is held.`,
 		Example: `  hookctl plugin build ~/stopgate-plugin
-  claude --plugin-dir ~/stopgate-plugin`,
+  claude plugin marketplace add ~/stopgate-plugin
+  claude plugin install stopgate@stopgate --config patience=2h`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			w, err := a.world()
@@ -55,8 +59,9 @@ around the current folder. DIR is new, empty, or a plugin folder built before.`,
 			}
 			scr.Line()
 			scr.Line("next")
-			scr.Line("- claude plugin validate ", view.Clean(quoted(dir)))
-			scr.Line("- claude --plugin-dir ", view.Clean(quoted(dir)))
+			scr.Line("- to keep it: claude plugin marketplace add ", view.Clean(quoted(dir)))
+			scr.Line("              claude plugin install ", plugin.ID)
+			scr.Line("- to try it in one session: claude --plugin-dir ", view.Clean(quoted(dir)))
 			return nil
 		},
 	})
