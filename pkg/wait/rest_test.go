@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"stopgate/pkg/host"
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/transcript"
 )
 
@@ -142,9 +143,6 @@ func TestWhatAWaitWatches(t *testing.T) {
 	p := newPlace(t)
 	main := p.path("main.jsonl")
 	child := transcript.AgentPath(transcript.AgentsDir(main), "c1")
-	if err := os.MkdirAll(transcript.AgentsDir(main), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	p.write("store", "")
 	bell := &bell{clock: p.clock, added: map[string]bool{}}
 	w := p.wait("b1")
@@ -156,9 +154,7 @@ func TestWhatAWaitWatches(t *testing.T) {
 		p.write("own.output", "")
 		text := `{"type":"assistant","agentId":"c1","timestamp":"2026-03-01T12:00:00Z","message":{"content":[{"type":"tool_use","id":"u1","name":"Bash","input":{"command":"x","run_in_background":true}}]}}
 {"type":"user","agentId":"c1","timestamp":"2026-03-01T12:00:01Z","message":{"content":[{"type":"tool_result","tool_use_id":"u1","content":"Command running in background with ID: own. Output is being written to: ` + p.path("own.output") + `."}]}}` + "\n"
-		if err := os.WriteFile(child, []byte(text), 0o600); err != nil {
-			t.Error(err)
-		}
+		hosttest.Write(t, p.clock.now, child, text)
 	}
 	p.clock.plans[20*time.Second] = func() {
 		p.write("m1.output", "")
