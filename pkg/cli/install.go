@@ -21,6 +21,7 @@ func (a *app) install() *cobra.Command {
 	var hold, patience time.Duration
 	var blocks int
 	var noCourier bool
+	var lead string
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "put stopgate in place and register it",
@@ -33,6 +34,7 @@ Installing the same again changes nothing. What is installed already and not nam
 on the command line stays as it is, also arguments that you added to the entries.`,
 		Example: `  hookctl install
   hookctl install --scope project --patience 2h
+  hookctl install --ci
   hookctl install --dry-run`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,6 +50,9 @@ on the command line stays as it is, also arguments that you added to the entries
 			if cmd.Flags().Changed("no-courier") {
 				courier := !noCourier
 				o.Courier = &courier
+			}
+			if cmd.Flags().Changed("lead") {
+				o.Lead = &lead
 			}
 			w, err := a.world()
 			if err != nil {
@@ -74,6 +79,8 @@ on the command line stays as it is, also arguments that you added to the entries
 	f.DurationVar(&hold, "hold", setup.DefaultHold, "hold a stop for `D` at a time until its tasks end; 0 blocks at once")
 	f.IntVar(&blocks, "blocks", policy.DefaultBlocks, "one task may be the reason of `N` blocks")
 	f.BoolVar(&noCourier, "no-courier", false, "do not register the courier")
+	f.StringVar(&lead, "lead", policy.LeadHeadless, "hold the coordinator's own stop for its agents `WHEN`: headless (nobody attends), always or never")
+	f.BoolVar(&o.CI, "ci", false, "install what a CI runner needs: no courier, no link")
 	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be done and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("scope", "settings")
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions( // fails only for an unknown flag
@@ -234,14 +241,19 @@ func chosen(c setup.Choice) string {
 	} else {
 		parts = append(parts, "--no-courier")
 	}
+	if c.Lead == policy.LeadNever {
+		parts = append(parts, "--lead never")
+	} else {
+		parts = append(parts, append([]string{"lead --patience " + setup.Span(c.LeadPatience)}, c.LeadExtra...)...)
+	}
 	return view.Clean(strings.Join(parts, " "))
 }
 
 // proof prints how one entry answered.
 func (a *app) proof(scr view.Screen, p setup.Proof) {
 	who := p.Entry.Event
-	if pol, err := setup.Policy(p.Entry); err == nil && pol.Mode == policy.Courier {
-		who += " " + policy.Courier
+	if pol, err := setup.Policy(p.Entry); err == nil && pol.Mode != policy.Gate {
+		who += " " + pol.Mode
 	}
 	switch {
 	case p.Skipped != "":

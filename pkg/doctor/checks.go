@@ -75,7 +75,7 @@ func (h hook) is(event, mode string) bool {
 
 // title names an entry for people.
 func (h hook) title() string {
-	if h.Event != event.SubagentStop || h.err != nil {
+	if h.err != nil || h.Event != event.SubagentStop && h.policy.Mode != policy.Lead {
 		return h.Event
 	}
 	return title(h.policy)
@@ -86,6 +86,8 @@ func title(p policy.Policy) string {
 	switch {
 	case p.Mode == policy.Courier:
 		return "courier --for " + setup.Span(p.For)
+	case p.Mode == policy.Lead:
+		return "lead --patience " + setup.Span(p.Patience)
 	case p.Hold > 0:
 		return "gate --hold " + setup.Span(p.Hold) + " --patience " + setup.Span(p.Patience)
 	}
@@ -336,8 +338,8 @@ func entriesDoubled(f facts) Check {
 	for _, k := range order {
 		if len(where[k]) > 1 {
 			name := k.event
-			if k.mode == policy.Courier {
-				name += " courier"
+			if k.mode != policy.Gate {
+				name += " " + k.mode
 			}
 			doubled = append(doubled, fmt.Sprintf("%s %d times (%s)", name, len(where[k]), strings.Join(where[k], ", ")))
 		}

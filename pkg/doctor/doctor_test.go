@@ -76,7 +76,7 @@ func TestChecks(t *testing.T) {
 
 		{check: "entries", situation: "none", status: Fail, found: "no settings", mend: "hookctl install"},
 		{check: "entries", situation: "the recommended set", sources: []source{registered("user", nil)}, status: OK,
-			found: "user: gate --hold 9m30s --patience 1h, courier --for 2h, SubagentStart, PostToolUse, SessionEnd"},
+			found: "user: gate --hold 9m30s --patience 1h, courier --for 2h, SubagentStart, PostToolUse, SessionEnd, lead --patience 1h"},
 		{check: "entries", situation: "split over two scopes", sources: []source{with("user", gate(0)), registered("local", nil)}, status: OK, found: "user: gate; local: gate --hold 9m30s --patience 1h"},
 		{check: "entries", situation: "by the plugin", sources: []source{plugged}, status: OK, found: "by the plugin stopgate@x in user"},
 		{check: "entries", situation: "the gate alone", sources: []source{with("user", gate(0))}, status: Warn, found: "missing: SubagentStart, PostToolUse, SessionEnd", mend: "hookctl install"},

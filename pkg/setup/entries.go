@@ -31,6 +31,12 @@ type Choice struct {
 	// CourierFor and CourierExtra are the courier's.
 	CourierFor   time.Duration
 	CourierExtra []string
+	// Lead says when the coordinator's own stop is held, as the hook's --lead;
+	// [policy.LeadNever] registers no entry for it. LeadPatience and LeadExtra are
+	// that entry's.
+	Lead         string
+	LeadPatience time.Duration
+	LeadExtra    []string
 }
 
 // DefaultHold is the hold that install registers unless told otherwise: as long as
@@ -39,7 +45,11 @@ const DefaultHold = clocks.DefaultStall - clocks.StallMargin
 
 // Default is the recommended set, that of hooks.example.json.
 func Default() Choice {
-	return Choice{Hold: DefaultHold, Patience: policy.DefaultPatience, Blocks: policy.DefaultBlocks, Courier: true, CourierFor: policy.DefaultFor}
+	return Choice{
+		Hold: DefaultHold, Patience: policy.DefaultPatience, Blocks: policy.DefaultBlocks,
+		Courier: true, CourierFor: policy.DefaultFor,
+		Lead: policy.LeadHeadless, LeadPatience: policy.DefaultPatience,
+	}
 }
 
 const (
@@ -75,11 +85,19 @@ func Entries(hook string, c Choice) []settings.Entry {
 		})
 	}
 	none := []string{} // not nil: that would be the shell form
-	return append(all,
+	all = append(all,
 		settings.Entry{Event: event.SubagentStart, Command: hook, Args: none, Timeout: recordTimeout},
 		settings.Entry{Event: event.PostToolUse, Matcher: Launchers, Command: hook, Args: none, Timeout: recordTimeout},
 		settings.Entry{Event: event.SessionEnd, Command: hook, Args: none, Timeout: recordTimeout},
 	)
+	if c.Lead != "" && c.Lead != policy.LeadNever {
+		lead := []string{policy.Lead, "--patience", Span(c.LeadPatience)}
+		if c.Lead != policy.LeadHeadless {
+			lead = append(lead, "--lead", c.Lead)
+		}
+		all = append(all, settings.Entry{Event: event.Stop, Command: hook, Args: append(lead, c.LeadExtra...), Timeout: timeoutFor(c.LeadPatience)})
+	}
+	return all
 }
 
 // timeoutFor is the timeout of an entry that waits so long: in seconds, of whole
@@ -106,13 +124,15 @@ func Span(d time.Duration) string {
 // the new one.
 func Adopt(found []settings.Found) (c Choice, moved, ok bool) {
 	c = Default()
-	c.Courier = false
+	c.Courier, c.Lead = false, policy.LeadNever
 	for _, f := range found {
 		p, extra, err := parse(f.Entry)
-		if err != nil || f.Event != event.SubagentStop {
+		if err != nil || f.Event != event.SubagentStop && f.Event != event.Stop {
 			continue
 		}
 		switch p.Mode {
+		case policy.Lead:
+			c.Lead, c.LeadPatience, c.LeadExtra = p.Lead, p.Patience, extra
 		case policy.Gate:
 			if !ok {
 				c.Hold, c.Patience, c.Blocks, c.Extra, ok = p.Hold, p.Patience, p.Blocks, extra, true

@@ -26,6 +26,11 @@ type InstallOptions struct {
 	Hold, Patience *time.Duration
 	Blocks         *int
 	Courier        *bool
+	// Lead says when the coordinator is held; nil where nothing was said.
+	Lead *string
+	// CI installs what a runner needs: no courier, which has nobody to wake there,
+	// and no link for a person.
+	CI bool
 	// DryRun finds out what would be done and does nothing.
 	DryRun bool
 }
@@ -39,6 +44,8 @@ func (o InstallOptions) check() error {
 		return UsageError(fmt.Sprintf("--patience %s: not between 0 and %s", Span(*o.Patience), Span(policy.MaxHold)))
 	case o.Blocks != nil && *o.Blocks < 0:
 		return UsageError(fmt.Sprintf("--blocks %d: less than 0", *o.Blocks))
+	case o.Lead != nil && !slices.Contains([]string{policy.LeadHeadless, policy.LeadAlways, policy.LeadNever}, *o.Lead):
+		return UsageError(fmt.Sprintf("--lead %q: not headless, always or never", *o.Lead))
 	}
 	return nil
 }
@@ -118,7 +125,7 @@ func (w World) Install(ctx context.Context, o InstallOptions) (InstallReport, er
 		if err := w.place(&rep, programs, &rec, true); err != nil {
 			return rep, err
 		}
-		w.link(&rep, &rec, true)
+		w.link(&rep, &rec, o.CI, true)
 		rep.Elsewhere = w.elsewhere(rep.File, rec)
 		return rep, nil
 	}
@@ -163,7 +170,7 @@ func (w World) install(rep *InstallReport, o InstallOptions, programs Programs, 
 	}
 	rec.add(rep.File, rep.Choice)
 	rec.Folders = with(rec.Folders, rep.Edit.Made...)
-	w.link(rep, rec, false)
+	w.link(rep, rec, o.CI, false)
 	rep.Elsewhere = w.elsewhere(rep.File, *rec)
 	return w.save(*rec)
 }
@@ -184,6 +191,9 @@ func (w World) merge(rep *InstallReport, o InstallOptions, rec record, dryRun bo
 	} else if f := rec.file(rep.File); f == nil || !f.NoCourier {
 		c.Courier = true // its lack is no choice
 	}
+	if f := rec.file(rep.File); before && c.Lead == policy.LeadNever && (f == nil || !f.NoLead) {
+		c.Lead = policy.LeadHeadless
+	}
 	rep.Kept = false
 	keep := func(said bool, differs bool) { rep.Kept = rep.Kept || before && !said && differs }
 	rep.Moved = moved && o.Hold == nil
@@ -198,11 +208,21 @@ func (w World) merge(rep *InstallReport, o InstallOptions, rec record, dryRun bo
 	}
 	if o.Courier != nil {
 		c.Courier = *o.Courier
+	} else if o.CI {
+		c.Courier = false
+	}
+	if o.Lead != nil {
+		c.Lead = *o.Lead
+	}
+	if o.Patience != nil {
+		c.LeadPatience = *o.Patience
 	}
 	keep(o.Hold != nil, c.Hold != DefaultHold)
 	keep(o.Patience != nil, c.Patience != policy.DefaultPatience)
 	keep(o.Blocks != nil, c.Blocks != policy.DefaultBlocks)
-	keep(o.Courier != nil, !c.Courier)
+	keep(o.Courier != nil || o.CI, !c.Courier)
+	keep(o.Lead != nil, c.Lead != policy.LeadHeadless)
+	keep(o.Patience != nil, c.LeadPatience != policy.DefaultPatience || len(c.LeadExtra) > 0)
 	keep(false, len(c.Extra)+len(c.CourierExtra) > 0 || c.CourierFor != policy.DefaultFor)
 	rep.Choice = c
 	entries := Entries(w.Hook(), c)
@@ -247,7 +267,11 @@ func (w World) place(rep *InstallReport, programs Programs, rec *record, dryRun 
 
 // link puts hookctl on PATH where that takes no more than a free name. That it
 // cannot is no failure.
-func (w World) link(rep *InstallReport, rec *record, dryRun bool) {
+func (w World) link(rep *InstallReport, rec *record, ci, dryRun bool) {
+	if ci {
+		rep.NoLink = "a runner needs none"
+		return
+	}
 	if runtime.GOOS == "windows" || w.Home() == "" {
 		rep.NoLink = "there is no folder for links here"
 		return

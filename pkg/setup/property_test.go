@@ -35,7 +35,7 @@ func TestInstallThenUninstallGivesBackTheBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, err := settings.Find(installed, w.Ours())
-		if err != nil || len(found) != 5 {
+		if err != nil || len(found) != 6 {
 			t.Fatalf("%d: %d entries, %v\n%s", i, len(found), err, installed)
 		}
 		want := before

@@ -60,7 +60,7 @@ func Prove(ctx context.Context, entries []settings.Entry, sources []Source) ([]P
 	}
 	defer os.RemoveAll(root) //nolint:errcheck // temporary
 	// The order of the session, whatever the order of the file.
-	order := []string{event.SubagentStart, event.PostToolUse, event.SubagentStop, event.SessionEnd}
+	order := []string{event.SubagentStart, event.PostToolUse, event.SubagentStop, event.Stop, event.SessionEnd}
 	sorted := slices.Clone(entries)
 	slices.SortStableFunc(sorted, func(a, b settings.Entry) int {
 		return slices.Index(order, a.Event) - slices.Index(order, b.Event)
@@ -102,6 +102,9 @@ func prove(ctx context.Context, e settings.Entry, env []string, payload, root st
 	case e.Shell && strings.ContainsAny(e.Command, shellMeans):
 		p.Skipped = "not tried: a shell would do more with it than run the hook"
 		return p
+	case e.Event == event.Stop && pol.Mode == policy.Lead:
+		payload = `{"hook_event_name":"Stop","session_id":"proof","background_tasks":[]}`
+		p.Want = "lets the coordinator stop where nothing is at work"
 	case payload == "":
 		p.Skipped = "no recorded event of this name"
 		return p

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"stopgate/pkg/policy"
 	"stopgate/pkg/state"
 )
 
@@ -33,6 +34,8 @@ type recordedFile struct {
 	Path string `json:"path"`
 	// NoCourier: the courier was not wanted, rather than not known.
 	NoCourier bool `json:"no_courier,omitempty"`
+	// NoLead: the same of the coordinator's hold.
+	NoLead bool `json:"no_lead,omitempty"`
 }
 
 func (r *record) file(path string) *recordedFile {
@@ -48,7 +51,7 @@ func (r *record) add(path string, c Choice) {
 	if r.file(path) == nil {
 		r.Files = append(r.Files, recordedFile{Path: path})
 	}
-	r.file(path).NoCourier = !c.Courier
+	r.file(path).NoCourier, r.file(path).NoLead = !c.Courier, c.Lead == policy.LeadNever
 }
 
 func (r *record) drop(path string) {

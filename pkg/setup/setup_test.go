@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
 )
 
@@ -114,11 +115,11 @@ func TestDefaultEntriesAreTheExample(t *testing.T) {
 func TestEntriesRoundTrip(t *testing.T) {
 	for _, c := range []Choice{
 		Default(),
-		{Patience: time.Hour, Blocks: 1, CourierFor: 2 * time.Hour},
-		{Hold: 9 * time.Minute, Patience: 0, Blocks: 1, CourierFor: 2 * time.Hour},
-		{Patience: 2 * time.Hour, Blocks: 1, CourierFor: 2 * time.Hour},
-		{Hold: 90 * time.Second, Patience: 20 * time.Minute, Blocks: 3, Courier: true, CourierFor: time.Hour, Extra: []string{"--observe", "--ignore", "a b|c"}, CourierExtra: []string{"--ignore", "x"}},
-		{Hold: 24 * time.Hour, Patience: 24 * time.Hour, Blocks: 0, Courier: true, CourierFor: 24 * time.Hour},
+		{Patience: time.Hour, Blocks: 1, CourierFor: 2 * time.Hour, Lead: policy.LeadNever, LeadPatience: time.Hour},
+		{Hold: 9 * time.Minute, Patience: 0, Blocks: 1, CourierFor: 2 * time.Hour, Lead: policy.LeadAlways, LeadPatience: 0},
+		{Patience: 2 * time.Hour, Blocks: 1, CourierFor: 2 * time.Hour, Lead: policy.LeadHeadless, LeadPatience: 2 * time.Hour, LeadExtra: []string{"--ignore", "y"}},
+		{Hold: 90 * time.Second, Patience: 20 * time.Minute, Blocks: 3, Courier: true, CourierFor: time.Hour, Extra: []string{"--observe", "--ignore", "a b|c"}, CourierExtra: []string{"--ignore", "x"}, Lead: policy.LeadHeadless, LeadPatience: 20 * time.Minute},
+		{Hold: 24 * time.Hour, Patience: 24 * time.Hour, Blocks: 0, Courier: true, CourierFor: 24 * time.Hour, Lead: policy.LeadNever, LeadPatience: time.Hour},
 	} {
 		var found []settings.Found
 		for _, e := range Entries("/x/hook", c) {
@@ -126,7 +127,7 @@ func TestEntriesRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Errorf("%v: %v", e.Args, err)
 			}
-			if wait := p.Hold; e.AsyncRewake && time.Duration(e.Timeout)*time.Second < p.For+time.Minute || e.Event == "SubagentStop" && time.Duration(e.Timeout)*time.Second < wait+time.Minute {
+			if wait := p.Hold; e.AsyncRewake && time.Duration(e.Timeout)*time.Second < p.For+time.Minute || e.Event == "SubagentStop" && time.Duration(e.Timeout)*time.Second < wait+time.Minute || e.Event == "Stop" && time.Duration(e.Timeout)*time.Second < p.Patience+time.Minute {
 				t.Errorf("%v: timeout of %d s", e.Args, e.Timeout)
 			}
 			found = append(found, settings.Found{Entry: e})
@@ -226,8 +227,8 @@ func TestInstallationsAtOnceLoseNothing(t *testing.T) {
 		t.Fatalf("%d files, %v, want 3", len(rep.Files), err)
 	}
 	for _, f := range rep.Files {
-		if f.Entries != 5 {
-			t.Errorf("%s: %d entries, want 5", f.Path, f.Entries)
+		if f.Entries != 6 {
+			t.Errorf("%s: %d entries, want 6", f.Path, f.Entries)
 		}
 	}
 	if _, err := w.Uninstall(UninstallOptions{Purge: true}); err != nil {
