@@ -4,16 +4,17 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"time"
 
 	"stopgate/live/model"
+	"stopgate/pkg/ledger"
 )
 
 // fate is what became of one task.
@@ -38,7 +39,7 @@ func (f fate) String() string {
 		words = append(words, "blocked")
 	}
 	if f.Blocks > 1 {
-		words = append(words, "more than once")
+		words[0] += " more than once"
 	}
 	words = append(words, f.End)
 	switch {
@@ -102,9 +103,12 @@ func (w *world) observe() []fate {
 		for _, st := range w.stopsSeen() {
 			if reason, blocked := st.blocked(); blocked && strings.Contains(reason, k.ID) {
 				f.Blocks++
-				f.Held = w.mode.Holds
 			}
 		}
+		if w.mode.Installed {
+			f.Blocks = w.blocksAsked(k.Owner, k.ID)
+		}
+		f.Held = w.mode.Holds && f.Blocks > 0
 		f.Woken = len(w.wakes(k.ID))
 		out = append(out, f)
 	}
@@ -136,7 +140,11 @@ func (w *world) arrived() {
 	}, func() {})
 }
 
-func (w *world) cell() string {
+// describe is what the session showed, for the table.
+func (w *world) describe() string {
+	if w.scenario.Cell != nil {
+		return w.scenario.Cell(w)
+	}
 	var parts []string
 	for _, f := range w.fates {
 		parts = append(parts, f.String())
@@ -212,10 +220,13 @@ func (w *world) check() {
 			w.t.Errorf("%s was never asked", name)
 		}
 	}
-	w.checkFacts()
-	if w.mode.Blocks {
+	if !w.mode.Installed {
+		w.checkFacts()
+	}
+	switch {
+	case w.mode.Blocks:
 		w.checkGate()
-	} else {
+	case !w.mode.Alone:
 		for _, s := range w.stopsSeen() {
 			if _, blocked := s.blocked(); blocked {
 				w.t.Errorf("a stop was blocked without the gate")
@@ -223,7 +234,7 @@ func (w *world) check() {
 		}
 	}
 	for _, l := range w.left {
-		if strings.Contains(l, recorderArg+" ") || under.Hook != "" && strings.HasPrefix(l, under.Hook) {
+		if w.isHook(l) {
 			w.t.Errorf("a hook outlived the session: %s", l)
 		}
 	}
@@ -236,37 +247,25 @@ func (w *world) check() {
 	if w.scenario.Check != nil {
 		w.scenario.Check(w)
 	}
-	w.t.Logf("%s", w.cell())
+	w.t.Log(w.cell)
 	if !w.t.Failed() {
 		note(w)
 	}
 }
 
 // checkGate holds every stop against the rule: it is blocked if and only if the
-// agent has a task of its own that no earlier stop was blocked for. Whose a task
-// is, the model server knows.
+// agent has a task of its own that was not given up. Whose a task is, the model
+// server knows.
 func (w *world) checkGate() {
 	w.t.Helper()
 	owner := map[string]model.Task{}
 	for _, k := range w.server.Tasks() {
 		owner[k.ID] = k
 	}
+	codes := w.blockCodes()
 	done := map[string]bool{}
 	for _, s := range w.stopsSeen() {
-		for _, h := range s.runs {
-			if h.Ended == nil || h.Ended.Signal != "" {
-				continue // interrupted, which is the scenario's to judge
-			}
-			if h.Ended.Exit != 0 || h.Ended.Stderr != "" {
-				w.t.Errorf("hook exited with %d: %s", h.Ended.Exit, h.Ended.Stderr)
-			}
-			if h.Ended.Took > 3*time.Second && !w.mode.Holds { // a hold: see checkHolds
-				w.t.Errorf("hook took %s", h.Ended.Took)
-			}
-			if _, blocked := h.Blocked(); !blocked && h.Ended.Stdout != "" {
-				w.t.Errorf("hook printed without blocking: %q", h.Ended.Stdout)
-			}
-		}
+		w.checkRuns(s)
 		reason, blocked := s.blocked()
 		if w.ephemeral(s.happening) {
 			if blocked {
@@ -296,14 +295,19 @@ func (w *world) checkGate() {
 		if !blocked {
 			continue
 		}
+		code := ""
+		if left := codes[s.Agent]; len(left) > 0 {
+			code, codes[s.Agent] = left[0], left[1:]
+		}
 		for _, id := range due {
 			if !strings.Contains(reason, id) {
 				w.t.Errorf("the reason given to %s does not name %s", who, id)
 			}
-			done[id] = true
+			done[id] = givenUp(code)
 		}
 		w.checkTold(who, reason, s.runs[0].Ended.At)
 	}
+	w.checkAsked()
 	for _, f := range w.fates {
 		if f.Owner == lead && f.Blocks > 0 {
 			w.t.Errorf("somebody was blocked for the coordinator's %s", f.Label)
@@ -313,6 +317,44 @@ func (w *world) checkGate() {
 		}
 	}
 	w.checkStatus()
+}
+
+// givenUp tells whether a stop is let through that follows a block by this rule.
+func givenUp(code string) bool { return code != holdOver && code != messageWaits }
+
+// blockCodes are the rules by which the stops of each agent were blocked, as
+// hookctl tells them.
+func (w *world) blockCodes() map[string][]string {
+	out := map[string][]string{}
+	s, err := w.status()
+	if err != nil || len(s.Sessions) != 1 {
+		return out // checkStatus says so
+	}
+	for _, st := range s.Sessions[0].Stops {
+		if st.Verdict == ledger.Block {
+			out[st.Agent] = append(out[st.Agent], st.Code)
+		}
+	}
+	return out
+}
+
+// checkRuns: the hook exits with 0, says nothing but a block, and is quick.
+func (w *world) checkRuns(s stop) {
+	w.t.Helper()
+	for _, h := range s.runs {
+		if h.Ended == nil || h.Ended.Signal != "" {
+			continue // interrupted, which is the scenario's to judge
+		}
+		if h.Ended.Exit != 0 || h.Ended.Stderr != "" {
+			w.t.Errorf("hook exited with %d: %s", h.Ended.Exit, h.Ended.Stderr)
+		}
+		if h.Ended.Took > 3*time.Second && !w.mode.Holds { // a hold: see checkHolds
+			w.t.Errorf("hook took %s", h.Ended.Took)
+		}
+		if _, blocked := h.Blocked(); !blocked && h.Ended.Stdout != "" {
+			w.t.Errorf("hook printed without blocking: %q", h.Ended.Stdout)
+		}
+	}
 }
 
 // checkTold looks for the reason in the agent's next request.
@@ -363,7 +405,7 @@ func (w *world) checkStatus() {
 			w.t.Errorf("hookctl status does not know %s of %s", k.ID, f.Owner)
 		case said[i].Owner != owner:
 			w.t.Errorf("hookctl status says %s is of %s, not of %s", k.ID, said[i].Owner, owner)
-		case said[i].Blocks != f.Blocks:
+		case said[i].Blocks != f.Blocks && !w.mode.Holds:
 			w.t.Errorf("hookctl status counts %d blocks for %s, not %d", said[i].Blocks, k.ID, f.Blocks)
 		}
 	}
@@ -391,6 +433,8 @@ type statusSession struct {
 	Stops  []statusStop `json:"stops"`
 	Agents []struct {
 		ID   string `json:"agent_id"`
+		Name string `json:"name"`
+		Type string `json:"agent_type"`
 		Held *struct {
 			Tasks []string `json:"tasks"`
 		} `json:"held"`
@@ -403,6 +447,12 @@ type status struct {
 
 func (w *world) sessionID() string {
 	var session string
+	if w.mode.Installed {
+		for _, a := range w.server.Asked() {
+			session = cmp.Or(session, a.Request.Session)
+		}
+		return session
+	}
 	for _, h := range w.record.All() {
 		if h.Session != "" {
 			session = h.Session
@@ -416,7 +466,7 @@ func (w *world) status() (s status, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, under.Hookctl, "status", "--json", "--session", w.sessionID())
-	cmd.Env = append(os.Environ(), "STOPGATE_STATE_DIR="+w.state(), "HOME="+w.home)
+	cmd.Env = w.asUser()
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

@@ -33,7 +33,7 @@ var (
 func note(w *world) {
 	notesMu.Lock()
 	defer notesMu.Unlock()
-	notes[seen{w.version, w.scenario.Name, w.host, w.mode.Name}] = w.cell()
+	notes[seen{w.version, w.scenario.Name, w.host, w.mode.Name}] = w.cell
 }
 
 const compatibilityHead = `# Compatibility

@@ -4,13 +4,17 @@ package live
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+
+	"stopgate/live/client"
 )
 
 // The facts that stopgate relies on, held against every session.
 
 func (w *world) checkFacts() {
 	w.t.Helper()
+	w.checkHost()
 	w.checkStarts()
 	w.checkTypes()
 	w.checkSelf()
@@ -91,6 +95,38 @@ func (w *world) checkLaunches() {
 			if listed && i < at {
 				w.t.Errorf("the stop of %s came before the PostToolUse of %s", k.Owner, k.ID)
 			}
+		}
+	}
+}
+
+// checkHost: what a hook can tell of its host (docs/client.md: hosts). The
+// entrypoint tells the terminal from the others, and only the client's command
+// line tells streamed input.
+func (w *world) checkHost() {
+	want := map[client.Host]string{client.Terminal: "cli", client.Print: "sdk-cli", client.SDK: "sdk-cli"}[w.host]
+	for _, h := range w.record.All() {
+		if got := h.Env["CLAUDE_CODE_ENTRYPOINT"]; got != want {
+			w.t.Errorf("CLAUDE_CODE_ENTRYPOINT is %q", got)
+		}
+		attended, said := h.Env["CLAUDE_CODE_SESSION_ATTENDED"]
+		if said == older(w.version, "2.1.300") || said && (attended == "1") != (w.host == client.Terminal) {
+			w.t.Errorf("CLAUDE_CODE_SESSION_ATTENDED is %q, there: %v", attended, said)
+		}
+		at := slices.IndexFunc(h.Parents, func(args []string) bool { return args[0] == strconv.Itoa(w.session.Pid()) })
+		if at != 0 {
+			w.t.Errorf("the client is not the hook's parent: %q", h.Parents)
+			return
+		}
+		pid, said := h.Env["CLAUDE_PID"]
+		if said == older(w.version, "2.1.220") || said && pid != h.Parents[0][0] {
+			w.t.Errorf("CLAUDE_PID is %q, the client %s", pid, h.Parents[0][0])
+		}
+		if want := "claude-code_" + strings.ReplaceAll(w.version, ".", "-"); !strings.HasPrefix(h.Env["AI_AGENT"], want) {
+			w.t.Errorf("AI_AGENT is %q", h.Env["AI_AGENT"])
+		}
+		streamed := slices.Contains(h.Parents[0], "stream-json") && slices.Contains(h.Parents[0], "--input-format")
+		if streamed != (w.host == client.SDK) {
+			w.t.Errorf("the client's command line: %q", h.Parents[0])
 		}
 	}
 }

@@ -18,11 +18,12 @@ import (
 )
 
 var (
-	clientFlag = flag.String("client", "", "versions of the client, comma-separated; latest is one (default: the list in versions.go)")
-	smokeFlag  = flag.Bool("smoke", os.Getenv("STOPGATE_LIVE") == "smoke", "a few scenarios on the newest listed version only")
-	writeFlag  = flag.Bool("write", false, "write what the sessions without failures showed into docs/compatibility.md")
-	dumpFlag   = flag.String("dump", "", "keep each session's folder, with every request, under this folder: to look at, never to commit")
-	onlyFlag   = flag.String("mode", "", "only these modes of registration, comma-separated (off, gate, hold, courier, both)")
+	clientFlag   = flag.String("client", "", "versions of the client, comma-separated; latest is one (default: the list in versions.go)")
+	smokeFlag    = flag.Bool("smoke", os.Getenv("STOPGATE_LIVE") == "smoke", "a few scenarios on the newest listed version only")
+	writeFlag    = flag.Bool("write", false, "write what the sessions without failures showed into docs/compatibility.md")
+	dumpFlag     = flag.String("dump", "", "keep each session's folder, with every request, under this folder: to look at, never to commit")
+	onlyFlag     = flag.String("mode", "", "only these modes of registration, comma-separated (off, gate, hold, courier, both, installed, alone)")
+	realtimeFlag = flag.Bool("realtime", false, "only TestRealTime: tasks of 25 minutes, not scaled")
 )
 
 // innerEnv carries what was prepared outside into the namespace.
@@ -47,6 +48,9 @@ var (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 4 && os.Args[1] == recorderArg {
 		os.Exit(recorder(os.Args[2:]))
+	}
+	if len(os.Args) > 3 && os.Args[1] == stubArg {
+		os.Exit(stubbed(os.Args[2], os.Args[3]))
 	}
 	flag.Parse()
 	if inner := os.Getenv(innerEnv); inner != "" {

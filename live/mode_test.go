@@ -5,6 +5,7 @@ package live
 import (
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -14,6 +15,8 @@ type entry struct {
 	Name           string
 	// Hook is the arguments of the real hook, nil to record only.
 	Hook []string
+	// Stub runs in the real hook's place, where the client itself is tried.
+	Stub *stub
 	// Hold back the running hook's input for this long.
 	Delay       time.Duration
 	AsyncRewake bool
@@ -32,7 +35,15 @@ type mode struct {
 	Holds bool
 	// Courier: a courier runs beside the stops.
 	Courier bool
+	// Installed: the client finds what `hookctl install` wrote into the home, and
+	// nothing else. Nothing is recorded then; see installed_test.go.
+	Installed bool
+	// Alone: stubs of ours are registered in stopgate's place.
+	Alone bool
 }
+
+// ours tells whether stopgate takes part.
+func (m mode) ours() bool { return m.Entries != nil || m.Installed }
 
 // launchers is the matcher of the tools that launch tasks.
 const launchers = "Bash|PowerShell|Monitor|Agent|Task|Workflow|SendMessage|mcp__.*"
@@ -45,10 +56,12 @@ var modes = []mode{
 		Entries: append([]entry{{Event: "SubagentStop"}, courierEntry}, gateEntries()[1:]...)},
 	{Name: "both", Column: "with hold and courier", Blocks: true, Holds: true, Courier: true,
 		Entries: append(holdEntries(), courierEntry)},
+	{Name: "installed", Column: "as installed", Blocks: true, Holds: true, Courier: true, Installed: true},
+	{Name: "alone", Column: "the client alone", Alone: true},
 }
 
-// waiting are the modes that most scenarios go without.
-var waiting = []string{"hold", "courier", "both"}
+// waiting are the modes in which somebody waits for a task.
+var waiting = []string{"hold", "courier", "both", "installed"}
 
 // with are the modes off and gate, and further ones.
 func with(more ...string) []string { return append([]string{"off", "gate"}, more...) }
@@ -65,17 +78,21 @@ func holdEntries() []entry {
 	return entries
 }
 
-// briefly is a Register that shortens the hold and the courier's wait.
-func briefly(hold, courier string) func([]entry) []entry {
+// briefly is a Register that sets how long a hold and a courier wait: pairs of
+// a flag and its value. A flag that an entry lacks is given to the gate.
+func briefly(flags ...string) func([]entry) []entry {
 	return func(entries []entry) []entry {
 		for i, e := range entries {
+			if e.Event != "SubagentStop" || e.Hook == nil {
+				continue
+			}
 			hook := slices.Clone(e.Hook)
-			for at, arg := range hook {
-				switch arg {
-				case "--hold":
-					hook[at+1] = hold
-				case "--for":
-					hook[at+1] = courier
+			for f := 0; f+1 < len(flags); f += 2 {
+				switch at := slices.Index(hook, flags[f]); {
+				case at >= 0:
+					hook[at+1] = flags[f+1]
+				case slices.Contains(hook, "--hold") && flags[f] != "--for":
+					hook = append(hook, flags[f], flags[f+1])
 				}
 			}
 			entries[i].Hook = hook
@@ -101,7 +118,7 @@ var recorded = []string{"SessionStart", "SubagentStart", "SubagentStop", "PostTo
 
 // settings is the client's settings file with the entries in it. An event that
 // no entry asks for is recorded by a hook of our own that stays silent.
-func settings(file, hook string, entries []entry) map[string]any {
+func settings(file, hook string, entries []entry, env []string) map[string]any {
 	exe, _ := os.Executable()
 	asked := map[string]bool{}
 	for _, e := range entries {
@@ -115,8 +132,11 @@ func settings(file, hook string, entries []entry) map[string]any {
 	hooks := map[string]any{}
 	for _, e := range entries {
 		args := []string{recorderArg, file, e.Name, e.Delay.String()}
-		if e.Hook != nil {
+		switch {
+		case e.Hook != nil:
 			args = append(append(args, hook), e.Hook...)
+		case e.Stub != nil:
+			args = append(args, exe, stubArg, file, e.Stub.text())
 		}
 		command := map[string]any{"type": "command", "command": exe, "args": args, "timeout": max(e.Timeout, 60)}
 		if e.AsyncRewake {
@@ -129,5 +149,10 @@ func settings(file, hook string, entries []entry) map[string]any {
 		groups, _ := hooks[e.Event].([]any)
 		hooks[e.Event] = append(groups, group)
 	}
-	return map[string]any{"hooks": hooks}
+	variables := map[string]string{}
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		variables[name] = value
+	}
+	return map[string]any{"hooks": hooks, "env": variables}
 }

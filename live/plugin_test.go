@@ -113,7 +113,11 @@ func (w *world) hookctl(args ...string) string {
 }
 
 func (w *world) asUser() []string {
-	return []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "STOPGATE_STATE_DIR=" + w.state()}
+	env := []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH")}
+	if w.mode.Installed {
+		return env
+	}
+	return append(env, stateEnv+"="+w.state())
 }
 
 // leaving is a coordinator whose foreground agent ends its turn while a shell of

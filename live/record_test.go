@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -35,8 +36,10 @@ type line struct {
 	Entry string // which registration
 	Phase string // begin or end
 
-	Payload json.RawMessage `json:",omitempty"`
-	Meta    bool            // the agent's .meta.json was on disk
+	Payload json.RawMessage   `json:",omitempty"`
+	Meta    bool              // the agent's .meta.json was on disk
+	Env     map[string]string `json:",omitempty"` // of the variables in surroundings
+	Parents [][]string        `json:",omitempty"` // the command lines above the hook, nearest first
 
 	Exit   int
 	Signal string
@@ -64,7 +67,8 @@ func recorder(args []string) int {
 	if !json.Valid(in) {
 		payload, _ = json.Marshal(string(in))
 	}
-	appendLine(file, line{At: begin, Run: run, Entry: entry, Phase: "begin", Payload: payload, Meta: meta})
+	appendLine(file, line{At: begin, Run: run, Entry: entry, Phase: "begin", Payload: payload, Meta: meta,
+		Env: surroundings(), Parents: parents()})
 	end := line{Run: run, Entry: entry, Phase: "end"}
 	if len(args) > 3 {
 		var out, errs bytes.Buffer
@@ -127,6 +131,40 @@ func recorder(args []string) int {
 		return 143
 	}
 	return end.Exit
+}
+
+// variables are those of the client's that a hook judges its surroundings by.
+var variables = []string{"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_PID", "AI_AGENT", stallEnv, ceilingEnv}
+
+func surroundings() map[string]string {
+	out := map[string]string{}
+	for _, name := range variables {
+		if v, ok := os.LookupEnv(name); ok {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// parents are the command lines of the processes above this one, each beginning
+// with its pid, up to the test.
+func parents() [][]string {
+	var out [][]string
+	for pid := os.Getppid(); pid > 1 && len(out) < 4; {
+		cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil {
+			break
+		}
+		out = append(out, append([]string{strconv.Itoa(pid)}, strings.Split(strings.TrimSuffix(string(cmdline), "\x00"), "\x00")...))
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 {
+			pid, _ = strconv.Atoi(fields[1])
+			continue
+		}
+		break
+	}
+	return out
 }
 
 func appendLine(file string, l line) {

@@ -26,8 +26,10 @@ type scenario struct {
 	// Modes are the ways of registration it runs with, off and gate if nil.
 	Modes []string
 	Env   []string
-	Args  []string
-	Files map[string]string // below the home folder
+	// Configured are further variables, by the settings.
+	Configured []string
+	Args       []string
+	Files      map[string]string // below the home folder
 	// Register changes the hook's registrations.
 	Register func([]entry) []entry
 	Scripts  func(w *world) map[string]model.Script
@@ -45,8 +47,19 @@ type scenario struct {
 	Then func(w *world)
 	// Play replaces the usual course: prompt, quiet, release, quiet.
 	Play func(w *world)
-	// Code is by which rule a held stop is blocked, task-ended if empty.
-	Code string
+	// Codes are the rules by which a held stop may be blocked, task-ended alone
+	// if nil.
+	Codes []string
+	// Hold is how long a hold lasts that does not see the end of its tasks, 0
+	// where none of them should.
+	Hold time.Duration
+	// Install are further arguments of `hookctl install`.
+	Install []string
+	// Limit is how long the session may take, sessionLimit if zero.
+	Limit time.Duration
+	// Cell is what the session showed, for the table; the fates of the tasks if
+	// nil.
+	Cell func(w *world) string
 	// Broken: something is cut off on purpose, so that not every task gets its
 	// hold or its news.
 	Broken bool
@@ -64,13 +77,20 @@ func coordinates(script string) bool {
 	return script == lead || script == "writer" || script == "second"
 }
 
-const taskEnded = "task-ended"
+// Rules by which a held stop is answered (docs/status.md).
+const (
+	taskEnded    = "task-ended"
+	holdOver     = "hold-over"
+	messageWaits = "message-waits"
+	patienceOver = "patience-over"
+	ceilingNear  = "ceiling-near"
+)
 
-func (s scenario) code() string {
-	if s.Code != "" {
-		return s.Code
+func (s scenario) codes() []string {
+	if s.Codes == nil {
+		return []string{taskEnded}
 	}
-	return taskEnded
+	return s.Codes
 }
 
 // has tells whether the scenario runs with a mode.
@@ -79,12 +99,6 @@ func (s scenario) has(m mode) bool {
 		return slices.Contains(with(), m.Name)
 	}
 	return slices.Contains(s.Modes, m.Name)
-}
-
-// runs tells whether it does on this host. A client that prints and goes has
-// nobody left whom a courier could wake.
-func (s scenario) runs(m mode, host client.Host) bool {
-	return s.has(m) && (host != client.Print || !m.Courier)
 }
 
 var (
@@ -100,7 +114,11 @@ type (
 
 var forkMode = []string{"CLAUDE_CODE_FORK_SUBAGENT=1"}
 
-var scenarios = []scenario{
+// scenarios are all of them, in the order of docs/compatibility.md.
+var scenarios = slices.Concat(plain, interrupted, messages, clocked, counted, alone)
+
+// plain are the ways in which an agent leaves a task behind.
+var plain = []scenario{
 	{
 		Name: "fg", About: "a foreground subagent leaves a shell", Hosts: everywhere, Smoke: with("hold"), Modes: with(waiting...),
 		Scripts: func(w *world) scripts {
@@ -112,7 +130,7 @@ var scenarios = []scenario{
 	},
 	{
 		Name: "sib", About: "two background siblings and the coordinator with a shell each; B prints acknowledgement sentences with A's id first",
-		Hosts: everywhere, Smoke: with(),
+		Hosts: everywhere, Smoke: with(), Modes: with(waiting...),
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead: steps(lead, blocks{w.shell("main")}, blocks{agent("a", true), agent("b", true)}),
@@ -132,7 +150,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		Name: "ignore", About: "an agent that ignores the block", Hosts: everywhere, Smoke: with(), Ignores: true,
+		Name: "ignore", About: "an agent that ignores the block", Hosts: everywhere, Smoke: with(), Modes: with(waiting...), Ignores: true,
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead:      steps(lead, blocks{agent("ignorer", false)}),
@@ -150,7 +168,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		Name: "fork", About: "a fork with a shell, the coordinator with another", Hosts: talking, Env: forkMode, Since: "2.1.198",
+		Name: "fork", About: "a fork with a shell, the coordinator with another", Hosts: talking, Env: forkMode, Since: "2.1.198", Modes: with(waiting...),
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead:    steps(lead, blocks{w.shell("main")}, blocks{agent("forky", true, "subagent_type", "fork", "run_in_background", nil)}),
@@ -178,7 +196,7 @@ var scenarios = []scenario{
 	},
 	{
 		Name: "kinds", About: "a command that times out into the background, two launches in one message, one of them stopped, a monitor",
-		Hosts: everywhere, Stopped: []string{"stopped"},
+		Hosts: everywhere, Stopped: []string{"stopped"}, Modes: with(waiting...),
 		Scripts: func(w *world) scripts {
 			timesOut := model.Launch("timeout", "Bash", map[string]any{
 				"command": w.command("timeout"), "description": "timeout", "timeout": 1000})
@@ -199,7 +217,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		Name: "resume", About: "a finished agent is resumed by a message and leaves a shell in its second life", Hosts: everywhere, Since: "2.1.198", Needs: []string{"second"},
+		Name: "resume", About: "a finished agent is resumed by a message and leaves a shell in its second life", Hosts: everywhere, Since: "2.1.198", Needs: []string{"second"}, Modes: with(waiting...),
 		Scripts: func(w *world) scripts {
 			main := steps(lead, blocks{agent("lazarus", false)})
 			lazarus := w.obeying("lazarus", says("lazarus", "first life"), blocks{w.shell("second")})
@@ -221,7 +239,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		Name: "agentsess", About: "a session started with --agent", Hosts: everywhere, Args: []string{"--agent", "reviewer"},
+		Name: "agentsess", About: "a session started with --agent", Hosts: everywhere, Args: []string{"--agent", "reviewer"}, Modes: with(waiting...),
 		Files: map[string]string{".claude/agents/reviewer.md": "---\nname: reviewer\ndescription: reviews\n---\nReview.\n"},
 		Check: func(w *world) {
 			// docs/client.md, ephemeral events: from 2.1.300 on an ephemeral event bears the session's
@@ -267,7 +285,8 @@ var scenarios = []scenario{
 	},
 	{
 		Name: "endless", About: "a task that never ends", Hosts: talking, Endless: []string{"forever"}, Ignores: true,
-		Modes: with(waiting...), Register: briefly(briefHold.String(), "8s"), Code: "hold-over",
+		Modes: with(waiting...), Codes: []string{holdOver, patienceOver}, Hold: 3 * time.Second, Install: []string{"--hold", "3s", "--patience", "7s"},
+		Register: briefly("--hold", "3s", "--patience", "7s", "--for", "8s"),
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead:     steps(lead, blocks{agent("leaver", true)}),
@@ -290,93 +309,6 @@ var scenarios = []scenario{
 				"leaver": w.obeying("leaver", blocks{w.shell("own")}),
 			}
 		},
-	},
-	{
-		Name: "esc", About: "Esc while the hook runs", Hosts: terminal, Env: []string{"CLAUDE_CODE_FORK_SUBAGENT=0"}, Modes: []string{"gate"}, Ignores: true,
-		Register: func(entries []entry) []entry {
-			for i := range entries {
-				if entries[i].Event == "SubagentStop" {
-					entries[i].Delay = 5 * time.Second
-				}
-			}
-			return entries
-		},
-		Scripts: func(w *world) scripts {
-			return scripts{
-				lead:     steps(lead, blocks{agent("leaver", false)}),
-				"leaver": steps("leaver", blocks{w.shell("own")}),
-				"second": steps("second", says("second", "still here")),
-			}
-		},
-		Play: playEsc,
-	},
-	{
-		Name: "escheld", About: "Esc while a foreground agent is held", Hosts: terminal, Env: []string{"CLAUDE_CODE_FORK_SUBAGENT=0"},
-		Modes: []string{"hold"}, Ignores: true, Broken: true,
-		Scripts: func(w *world) scripts {
-			return scripts{
-				lead:     steps(lead, blocks{agent("leaver", false)}),
-				"leaver": steps("leaver", blocks{w.shell("own")}),
-				"second": steps("second", says("second", "still here")),
-			}
-		},
-		Play: playEsc,
-	},
-	{
-		Name: "exit", About: "the session is ended while a background agent is held", Hosts: talking,
-		Modes: []string{"hold", "both"}, Ignores: true, Broken: true,
-		Scripts: func(w *world) scripts {
-			return scripts{
-				lead:     steps(lead, blocks{agent("leaver", true)}),
-				"leaver": w.obeying("leaver", blocks{w.shell("own")}),
-			}
-		},
-		Play: func(w *world) { playEnd(w, "leaver", func() string { return w.session.End() }) },
-	},
-	{
-		Name: "crash", About: "the client is killed while a background agent is held", Hosts: talking,
-		Modes: []string{"hold", "both"}, Ignores: true, Broken: true,
-		Scripts: func(w *world) scripts {
-			return scripts{
-				lead:     steps(lead, blocks{agent("leaver", true)}),
-				"leaver": w.obeying("leaver", blocks{w.shell("own")}),
-			}
-		},
-		Play: func(w *world) { playEnd(w, "leaver", w.session.Crash) },
-	},
-	{
-		Name: "teamexit", About: "the session is ended while a teammate is held", Hosts: terminal, Team: true,
-		Modes: []string{"hold", "both"}, Ignores: true, Broken: true,
-		Env: []string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"},
-		Scripts: func(w *world) scripts {
-			return scripts{lead: w.leading(w.teammate()), "mate": w.obeying("mate", blocks{w.shell("of-mate")})}
-		},
-		Play: func(w *world) { playEnd(w, "mate", func() string { return w.session.End() }) },
-	},
-	{
-		Name: "message", About: "the coordinator writes to a teammate that is held", Hosts: terminal, Team: true,
-		Modes: []string{"hold", "both"}, Code: "message-waits",
-		Env: []string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"},
-		Scripts: func(w *world) scripts {
-			return scripts{
-				lead:     w.leading(w.teammate()),
-				"mate":   w.reading("mate", w.obeying("mate", blocks{w.shell("of-mate")})),
-				"writer": writer(func() string { return "ping" }),
-			}
-		},
-		Play: func(w *world) { playMessage(w, "mate") },
-	},
-	{
-		Name: "messagebg", About: "the coordinator writes to a background agent that is held", Hosts: talking, Since: "2.1.198",
-		Modes: []string{"hold", "both"}, Code: "message-waits",
-		Scripts: func(w *world) scripts {
-			return scripts{
-				lead:     steps(lead, blocks{agent("leaver", true)}),
-				"leaver": w.reading("leaver", w.obeying("leaver", blocks{w.shell("own")})),
-				"writer": writer(func() string { k, _ := w.server.Task("leaver"); return k.ID }),
-			}
-		},
-		Play: func(w *world) { playMessage(w, "leaver") },
 	},
 }
 
@@ -428,81 +360,8 @@ func (w *world) leading(mate model.Block) model.Script {
 	}
 }
 
-// letter is what a writer writes.
-const letter = "LETTER-4711: please look at this"
-
-// writer is the coordinator again, as it writes to an agent.
-func writer(to func() string) model.Script {
-	return func(turn int, r model.Request) blocks {
-		if turn > 0 {
-			return says("writer", "has written %d", turn)
-		}
-		return blocks{model.Use("SendMessage", map[string]any{"to": to(), "summary": "a letter", "message": letter})}
-	}
-}
-
-// reading is an agent that does what a block says of a message that waits: a
-// teammate ends its turn, another agent goes on.
-func (w *world) reading(name string, s model.Script) model.Script {
-	return func(turn int, r model.Request) blocks {
-		_, waited := r.Results()["await"]
-		switch has := strings.Contains(r.NewText(), letter); {
-		case has && !waited:
-			return blocks{w.await(name)}
-		case !has && w.scenario.Team && strings.Contains(r.Feedback(), messageWaits):
-			return says(name, "ends its turn to read the message")
-		}
-		return s(turn, r)
-	}
-}
-
 func (w *world) teammate() model.Block {
 	return agent("mate", false, "run_in_background", nil, "name", "ping", "team_name", "probe")
-}
-
-func playEsc(w *world) {
-	w.aloof = true
-	w.prompt(model.Prompt(lead))
-	first := func() (happening, bool) {
-		for _, h := range w.record.All() {
-			if h.Event == "SubagentStop" && !w.ephemeral(h) {
-				return h, true
-			}
-		}
-		return happening{}, false
-	}
-	w.wait("the hook runs", 20*time.Second, func() bool { _, ok := first(); return ok })
-	if w.mode.Holds {
-		w.held("leaver")
-	}
-	_ = w.session.Press(client.Esc)
-	pressed := time.Now()
-	w.wait("no hook runs any more", 10*time.Second, func() bool { return len(w.hooks(true)) == 0 })
-	took := time.Since(pressed)
-	h, _ := first()
-	background := slices.ContainsFunc(h.Tasks, func(k task) bool { return k.ID == h.Agent })
-	how := "killed" // with the recorder, which left no word
-	if h.Ended != nil {
-		how = h.Ended.Signal
-	}
-	w.t.Logf("Esc: agent in the background %v, its hook ended %q after %s", background, how, took.Round(10*time.Millisecond))
-	if !background && (how == "" || took > 2*time.Second) {
-		w.t.Errorf("the hook of a foreground agent lived for %s after Esc (signal %q)", took, how)
-	}
-	if background && how != "" {
-		w.t.Errorf("Esc ended the hook of a background agent: %s", how)
-	}
-	// An answer that nobody saw must not be charged: the next prompt finds a
-	// session that works.
-	w.prompt(model.Prompt("second"))
-	w.wait("the session goes on", 15*time.Second, func() bool {
-		for _, h := range w.record.All() {
-			if h.Event == "Stop" && speaker(h.Last) == "second" {
-				return true
-			}
-		}
-		return false
-	})
 }
 
 // writeFiles puts the scenario's files in place.

@@ -111,3 +111,13 @@ func (w *world) await(owner string) model.Block {
 	b.Label = "await"
 	return b
 }
+
+// working is an agent that calls a tool each time before it ends its turn.
+func working(name string) model.Script {
+	return func(turn int, _ model.Request) []model.Block {
+		if turn%2 == 0 {
+			return []model.Block{work(0.1)}
+		}
+		return says(name, "ends its turn %d", turn)
+	}
+}

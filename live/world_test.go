@@ -3,6 +3,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,8 +33,10 @@ type world struct {
 	server  *model.Server
 	session *client.Session
 	record  *record
-	ended   string // how the client went
+	ended   string                    // how the client went
+	gone    atomic.Pointer[time.Time] // when
 	fates   []fate
+	cell    string // what the session showed, for the table
 	// cutShort: the client ended before everything was played.
 	cutShort bool
 	left     []string // what it left running
@@ -55,7 +59,7 @@ const (
 
 func newWorld(t *testing.T, c clientUnderTest, s scenario, host client.Host, m mode) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), sessionLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(s.Limit, sessionLimit))
 	home, err := os.MkdirTemp("", "sg")
 	if err != nil {
 		t.Fatal(err)
@@ -83,15 +87,23 @@ func newWorld(t *testing.T, c clientUnderTest, s scenario, host client.Host, m m
 	if s.Register != nil {
 		entries = s.Register(entries)
 	}
-	env := append([]string{"STOPGATE_STATE_DIR=" + w.state()}, s.Env...)
-	w.session, err = client.Start(client.Config{
-		Bin: c.Bin, Host: host, Home: home, BaseURL: w.server.URL,
-		Settings: settings(w.record.file, under.Hook, entries),
-		Prompt:   model.Prompt(lead), Args: s.Args, Env: env,
-	})
+	config := client.Config{Bin: c.Bin, Host: host, Home: home, BaseURL: w.server.URL,
+		Prompt: model.Prompt(lead), Args: s.Args, Env: s.Env}
+	if m.Installed {
+		w.hookctl(append([]string{"install"}, s.Install...)...)
+	} else {
+		config.Settings = settings(w.record.file, under.Hook, entries, s.Configured)
+		config.Env = append([]string{stateEnv + "=" + w.state()}, s.Env...)
+	}
+	w.session, err = client.Start(config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	go func() {
+		<-w.session.Done()
+		now := time.Now()
+		w.gone.Store(&now)
+	}()
 	t.Cleanup(func() {
 		_ = w.session.Kill()
 		w.session.Gone()
@@ -127,6 +139,9 @@ func (w *world) prompt(text string) {
 // stops are the SubagentStop events of the agent that plays a script, each
 // registration's run of them.
 func (w *world) stops(script string) []happening {
+	if w.mode.Installed {
+		return w.turnEnds(script)
+	}
 	var out []happening
 	for _, h := range w.record.All() {
 		if h.Event == "SubagentStop" && h.Entry != courierName && speaker(h.Last) == script && !w.ephemeral(h) {
@@ -150,7 +165,15 @@ func (w *world) ephemerals() []happening {
 	return out
 }
 
-func (w *world) state() string { return filepath.Join(w.home, "state") }
+const stateEnv = "STOPGATE_STATE_DIR"
+
+// state is the state folder: what is installed has its own.
+func (w *world) state() string {
+	if w.mode.Installed {
+		return filepath.Join(w.home, ".local", "state", "stopgate")
+	}
+	return filepath.Join(w.home, "state")
+}
 
 // wait fails the test when the condition does not come true in time.
 func (w *world) wait(what string, limit time.Duration, cond func() bool) {
@@ -193,14 +216,14 @@ func (w *world) busy() bool {
 		}
 	}
 	for _, a := range last {
-		for _, b := range a.Answer {
-			if b.Type == "tool_use" {
-				return true
-			}
+		if slices.ContainsFunc(a.Answer, isCall) {
+			return true
 		}
 	}
 	return false
 }
+
+func isCall(b model.Block) bool { return b.Type == "tool_use" }
 
 // slowness is how many times slower than usual this machine is now: its load
 // per core.
@@ -221,7 +244,7 @@ func (w *world) quiet(d time.Duration) {
 		if w.over() {
 			return true
 		}
-		latest := time.Time{}
+		var latest time.Time
 		if asked := w.server.Asked(); len(asked) > 0 {
 			latest = asked[len(asked)-1].At
 		}

@@ -44,7 +44,7 @@ type Config struct {
 	Host     Host
 	Home     string // a folder of the session's own: HOME, TMPDIR and project are in it
 	BaseURL  string // the model server, on loopback
-	Settings any    // written as the --settings file
+	Settings any    // written as the --settings file; nil passes none
 	Prompt   string // of a Print session
 	Args     []string
 	Env      []string // further NAME=value
@@ -87,7 +87,12 @@ func Start(c Config) (*Session, error) {
 			"projects":              map[string]any{project: trust},
 			"customApiKeyResponses": map[string]any{"approved": []string{Key, approved}, "rejected": []string{}},
 		},
-		filepath.Join(c.Home, "settings.json"): c.Settings,
+	}
+	args := []string{"--dangerously-skip-permissions"}
+	if c.Settings != nil {
+		file := filepath.Join(c.Home, "settings.json")
+		files[file] = c.Settings
+		args = append(args, "--settings", file)
 	}
 	for name, v := range files {
 		b, err := json.MarshalIndent(v, "", " ")
@@ -98,7 +103,6 @@ func Start(c Config) (*Session, error) {
 			return nil, err
 		}
 	}
-	args := []string{"--settings", filepath.Join(c.Home, "settings.json"), "--dangerously-skip-permissions"}
 	args = append(args, c.Args...)
 	switch c.Host {
 	case Print:

@@ -126,7 +126,8 @@ type Request struct {
 	Messages []Message
 	Tools    []string
 	Stream   bool
-	// Session and Agent are what the client says of itself, where it does.
+	// Session and Agent are what the client says of itself, where it does. A
+	// teammate is called name@team.
 	Session, Agent string
 
 	// Script is the conversation's script, "" for the client's own helpers.
@@ -318,10 +319,14 @@ func (r Request) Results() map[string]string {
 	return out
 }
 
-// Suggestions and summaries are asked for in these words.
-const suggestionStart = "[SUGGESTION MODE:"
+// Suggestions and progress summaries are asked for in these words.
+const (
+	suggestionStart = "[SUGGESTION MODE:"
+	summaryStart    = "Describe your most recent action in "
+)
 
 // ephemeral: the client asks a copy of the conversation that nobody sees.
 func (r Request) ephemeral() bool {
-	return strings.Contains(r.NewText(), suggestionStart)
+	text := r.NewText()
+	return strings.Contains(text, suggestionStart) || strings.HasPrefix(strings.TrimSpace(text), summaryStart)
 }

@@ -178,6 +178,7 @@ func (s *Server) messages(w http.ResponseWriter, hr *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	r.Session, r.Agent = hr.Header.Get(sessionHeader), hr.Header.Get(agentHeader)
 	s.mu.Lock()
 	s.n++
 	n := s.n
@@ -226,6 +227,13 @@ func (s *Server) messages(w http.ResponseWriter, hr *http.Request) {
 	}
 }
 
+// The headers in which the client says whose request it is. A teammate's agent
+// is called name@team there; the coordinator's requests have none.
+const (
+	sessionHeader = "X-Claude-Code-Session-Id"
+	agentHeader   = "X-Claude-Code-Agent-Id"
+)
+
 // learn notes the launches that a request's results confirm. Only results of
 // launching calls count, whatever other results may print.
 func (s *Server) learn(r Request) {
@@ -250,7 +258,7 @@ func (s *Server) learn(r Request) {
 			id = m[1]
 		}
 		agent := use.Name == "Agent" || use.Name == "Task"
-		if b.IsError || id == "" && !agent {
+		if (b.IsError || id == "") && !agent { // an agent that was interrupted gives an error
 			s.odd = append(s.odd, fmt.Sprintf("%s of %s launched nothing: %.200s", use.Label, r.Script, text))
 			continue
 		}

@@ -1,0 +1,5 @@
+//go:build live
+
+package live
+
+var counted []scenario
