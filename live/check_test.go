@@ -207,12 +207,7 @@ func (w *world) check() {
 		limit = 12
 	}
 	for name := range w.scripts {
-		n := 0
-		for _, a := range w.server.Of(name) {
-			if !a.Ephemeral() {
-				n++
-			}
-		}
+		n := w.asked(name)
 		if n > limit {
 			w.t.Errorf("%s was asked %d times: a loop", name, n)
 		}

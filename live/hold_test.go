@@ -189,13 +189,7 @@ func (w *world) checkPrompt(st stop, reason string) {
 func (w *world) turns() string {
 	var parts []string
 	for name := range w.scripts {
-		n := 0
-		for _, a := range w.server.Of(name) {
-			if !a.Ephemeral() {
-				n++
-			}
-		}
-		parts = append(parts, fmt.Sprintf("%s %d", name, n))
+		parts = append(parts, fmt.Sprintf("%s %d", name, w.asked(name)))
 	}
 	slices.Sort(parts)
 	return "turns: " + strings.Join(parts, ", ")

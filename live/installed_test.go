@@ -3,6 +3,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -39,7 +40,7 @@ func (w *world) turnEnds(script string) []happening {
 func (w *world) agentID(script string) string {
 	said := ""
 	for _, a := range w.server.Of(script) {
-		said = a.Request.Agent
+		said = cmp.Or(a.Request.Agent, said)
 	}
 	name, _, mate := strings.Cut(said, "@")
 	if !mate {

@@ -68,9 +68,9 @@ var interrupted = []scenario{
 	{
 		Name: "teamexit", About: "the session is ended while a teammate is held", Hosts: terminal, Team: true,
 		Modes: []string{"hold", "both"}, Ignores: true, Broken: true,
-		Env: []string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"},
+		Env: teamMode,
 		Scripts: func(w *world) scripts {
-			return scripts{lead: w.leading(w.teammate()), "mate": w.obeying("mate", blocks{w.shell("of-mate")})}
+			return scripts{lead: w.leading(w.teammate("mate", "ping")), "mate": w.obeying("mate", blocks{w.shell("of-mate")})}
 		},
 		Play: func(w *world) { playEnd(w, "mate", func() string { return w.session.End() }) },
 	},

@@ -9,37 +9,56 @@ import (
 	"stopgate/live/model"
 )
 
-// messages are sessions in which somebody writes to an agent that is held.
+// messages are sessions in which somebody writes to an agent that is held: it
+// reads and answers at once, and is then held on.
 var messages = []scenario{
 	{
-		Name: "message", About: "the coordinator writes to a teammate that is held", Hosts: terminal, Team: true,
-		Modes: []string{"hold", "both"}, Codes: []string{messageWaits, taskEnded},
-		Env: []string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"},
+		Name: "message", About: "the coordinator writes to a teammate that is held", Hosts: terminal, Team: true, Env: teamMode,
+		Modes: holding, Codes: []string{messageWaits, taskEnded},
 		Scripts: func(w *world) scripts {
 			return scripts{
-				lead:     w.leading(w.teammate()),
-				"mate":   w.reading("mate", w.obeying("mate", blocks{w.shell("of-mate")})),
+				lead:     w.leading(w.teammate("mate", "ping")),
+				"mate":   w.reading("mate", blocks{w.shell("of-mate")}),
 				"writer": writer(func() string { return "ping" }),
 			}
 		},
-		Play: func(w *world) { playMessage(w, "mate") },
+		Play:  func(w *world) { playMessage(w, "mate", "writer", func() { w.prompt(model.Prompt("writer")) }) },
+		Check: checkMessage,
+	},
+	{
+		Name: "matemessage", About: "a teammate writes to another that is held", Hosts: terminal, Team: true, Env: teamMode,
+		Modes: holding, Codes: []string{messageWaits, taskEnded},
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     w.leading(w.teammate("mate", "ping"), w.teammate("poster", "pong")),
+				"mate":   w.reading("mate", blocks{w.shell("of-mate")}),
+				"poster": steps("poster", blocks{w.until("letter")}, blocks{write("ping")}),
+			}
+		},
+		Play:  func(w *world) { playMessage(w, "mate", "poster", func() { w.release("letter") }) },
+		Check: checkMessage,
 	},
 	{
 		Name: "messagebg", About: "the coordinator writes to a background agent that is held", Hosts: talking, Since: "2.1.198",
-		Modes: []string{"hold", "both"}, Codes: []string{messageWaits, taskEnded},
+		Modes: holding, Codes: []string{messageWaits, taskEnded},
 		Scripts: func(w *world) scripts {
 			return scripts{
 				lead:     steps(lead, blocks{agent("leaver", true)}),
-				"leaver": w.reading("leaver", w.obeying("leaver", blocks{w.shell("own")})),
+				"leaver": w.reading("leaver", blocks{w.shell("own")}),
 				"writer": writer(func() string { k, _ := w.server.Task("leaver"); return k.ID }),
 			}
 		},
-		Play: func(w *world) { playMessage(w, "leaver") },
+		Play:  func(w *world) { playMessage(w, "leaver", "writer", func() { w.prompt(model.Prompt("writer")) }) },
+		Check: checkMessage,
 	},
 }
 
 // letter is what a writer writes.
 const letter = "LETTER-4711: please look at this"
+
+func write(to string) model.Block {
+	return model.Use("SendMessage", map[string]any{"to": to, "summary": "a letter", "message": letter})
+}
 
 // writer is the coordinator again, as it writes to an agent.
 func writer(to func() string) model.Script {
@@ -47,37 +66,46 @@ func writer(to func() string) model.Script {
 		if turn > 0 {
 			return says("writer", "has written %d", turn)
 		}
-		return blocks{model.Use("SendMessage", map[string]any{"to": to(), "summary": "a letter", "message": letter})}
+		return blocks{write(to())}
 	}
 }
 
-// reading is an agent that does what a block says of a message that waits: a
-// teammate ends its turn, another agent goes on.
-func (w *world) reading(name string, s model.Script) model.Script {
+// until is a foreground command that waits for a file, as long as a minute.
+func (w *world) until(label string) model.Block {
+	return model.Use("Bash", map[string]any{"description": "until " + label, "timeout": 90000,
+		"command": "i=0; until [ -e " + w.path(label, "go") + " ] || [ $i -ge 600 ]; do sleep 0.1; i=$((i+1)); done"})
+}
+
+// reading is a patient agent that does what a block says of a message that waits:
+// a teammate ends its turn, another agent calls a tool. It answers the letter with
+// the end of its turn.
+func (w *world) reading(name string, list ...blocks) model.Script {
+	plain := w.patient(name, list...)
 	return func(turn int, r model.Request) blocks {
-		_, waited := r.Results()["await"]
-		switch has := strings.Contains(r.NewText(), letter); {
-		case has && !waited:
-			return blocks{w.await(name)}
-		case !has && w.scenario.Team && strings.Contains(r.Feedback(), aMessage):
-			return says(name, "ends its turn to read the message")
+		switch waits := strings.Contains(r.Feedback(), aMessage); {
+		case strings.Contains(r.NewText(), letter):
+			return says(name, "has read the letter in turn %d", turn)
+		case waits && w.scenario.Team:
+			return says(name, "ends its turn %d to read the message", turn)
+		case waits:
+			return blocks{work(0.1)}
 		}
-		return s(turn, r)
+		return plain(turn, r)
 	}
 }
 
 // playMessage writes to an agent that is held: it reads the message at once, and
-// its task goes on.
-func playMessage(w *world, script string) {
+// is then held on for its task.
+func playMessage(w *world, script, from string, send func()) {
 	w.aloof = true
 	w.prompt(model.Prompt(lead))
 	w.held(script)
 	time.Sleep(heldFor)
 	before := len(w.server.Of(script))
-	w.prompt(model.Prompt("writer"))
+	send()
 	var sent, asked, read time.Time
 	w.wait("the message is read", 30*time.Second, func() bool {
-		for _, a := range w.server.Of("writer") {
+		for _, a := range w.server.Of(from) {
 			if _, ok := a.Request.Results()["SendMessage"]; ok && sent.IsZero() {
 				sent = a.At
 			}
@@ -97,15 +125,22 @@ func playMessage(w *world, script string) {
 	if took := read.Sub(sent); took > time.Duration(float64(2*time.Second)*slowness()) {
 		w.t.Errorf("the message was read after %s", took)
 	}
-	w.aloof = false
 	// On the oldest client a teammate's shell ends with its turn.
-	w.scenario.Ignores = w.scenario.Team && older(w.version, "2.1.198")
-	w.quiet(parked)
-	for _, k := range w.shells() {
-		w.release(k.Label)
+	if w.scenario.Ignores = w.scenario.Team && older(w.version, "2.1.198"); !w.scenario.Ignores {
+		w.held(script)
+		time.Sleep(heldFor)
 	}
-	w.noticed()
-	w.arrived()
-	w.carried()
-	w.quiet(settled)
+	w.aloof = false
+	w.quiet(parked)
+	w.finish()
+}
+
+// checkMessage: the message ended one hold and cost nothing; the outcome ended the
+// next one.
+func checkMessage(w *world) {
+	for _, codes := range w.blockCodes() {
+		if want := []string{messageWaits, taskEnded}; !w.scenario.Ignores && len(codes) > 0 && (codes[0] != want[0] || codes[len(codes)-1] != want[1]) {
+			w.t.Errorf("stops were blocked as %v, want %v", codes, want)
+		}
+	}
 }

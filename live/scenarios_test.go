@@ -74,7 +74,7 @@ const lead = "lead"
 // coordinates tells whether the coordinator plays a script: it is given others
 // by further prompts.
 func coordinates(script string) bool {
-	return script == lead || script == "writer" || script == "second"
+	return slices.Contains([]string{lead, "writer", "second", "stopper"}, script)
 }
 
 // Rules by which a held stop is answered (docs/status.md).
@@ -84,6 +84,10 @@ const (
 	messageWaits = "message-waits"
 	patienceOver = "patience-over"
 	ceilingNear  = "ceiling-near"
+	budgetSpent  = "budget-spent"
+	agentStopped = "agent-stopped"
+	tasksStopped = "tasks-stopped"
+	holdLost     = "hold-lost"
 )
 
 func (s scenario) codes() []string {
@@ -115,7 +119,7 @@ type (
 var forkMode = []string{"CLAUDE_CODE_FORK_SUBAGENT=1"}
 
 // scenarios are all of them, in the order of docs/compatibility.md.
-var scenarios = slices.Concat(plain, interrupted, messages, clocked, counted, alone)
+var scenarios = slices.Concat(plain, interrupted, taken, messages, clocked, counted, alone)
 
 // plain are the ways in which an agent leaves a task behind.
 var plain = []scenario{
@@ -186,13 +190,13 @@ var plain = []scenario{
 	},
 	{
 		Name: "team", About: "an in-process teammate with a shell and a child", Hosts: terminal, Team: true, Modes: with(waiting...),
-		Env:     []string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"},
-		Scripts: func(w *world) scripts { return w.family(w.teammate()) },
+		Env:     teamMode,
+		Scripts: func(w *world) scripts { return w.family(w.teammate("mate", "ping")) },
 	},
 	{
 		Name: "teamfork", About: "an in-process teammate with a shell and a child, in fork mode", Hosts: terminal, Team: true, Modes: with(waiting...),
-		Env:     append([]string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"}, forkMode...),
-		Scripts: func(w *world) scripts { return w.family(w.teammate()) },
+		Env:     slices.Concat(teamMode, forkMode),
+		Scripts: func(w *world) scripts { return w.family(w.teammate("mate", "ping")) },
 	},
 	{
 		Name: "kinds", About: "a command that times out into the background, two launches in one message, one of them stopped, a monitor",
@@ -343,25 +347,24 @@ func (w *world) family(mate model.Block) scripts {
 	}
 }
 
-// leading is a lead that launches a mate.
-func (w *world) leading(mate model.Block) model.Script {
-	main := steps(lead, blocks{mate})
+// leading is a lead that launches mates.
+func (w *world) leading(mates ...model.Block) model.Script {
+	main := steps(lead, mates)
 	return func(turn int, r model.Request) blocks {
 		// Old clients want the team made first.
-		if mate.Name == "Agent" && strings.Contains(string(mate.Input), "team_name") {
-			if r.Has("TeamCreate") && turn == 0 {
+		if strings.Contains(string(mates[0].Input), "team_name") && r.Has("TeamCreate") {
+			if turn == 0 {
 				return blocks{model.Use("TeamCreate", map[string]any{"team_name": "probe", "description": "probe"})}
 			}
-			if r.Has("TeamCreate") {
-				turn--
-			}
+			turn--
 		}
 		return main(turn, r)
 	}
 }
 
-func (w *world) teammate() model.Block {
-	return agent("mate", false, "run_in_background", nil, "name", "ping", "team_name", "probe")
+// teammate starts a script as a member of the team.
+func (w *world) teammate(script, name string) model.Block {
+	return agent(script, false, "run_in_background", nil, "name", name, "team_name", "probe")
 }
 
 // writeFiles puts the scenario's files in place.

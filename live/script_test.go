@@ -65,7 +65,7 @@ func steps(name string, list ...[]model.Block) model.Script {
 		}
 		switch {
 		case r.Feedback() != "":
-			return says(name, "was blocked, ends all the same")
+			return says(name, "was blocked, ends turn %d all the same", turn)
 		case r.Notified():
 			return says(name, "was notified")
 		}

@@ -1,0 +1,152 @@
+//go:build live
+
+package live
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"stopgate/live/model"
+	"stopgate/pkg/ledger"
+	"stopgate/pkg/state"
+)
+
+// taken are sessions in which something is taken from under a hold: the agent, its
+// task, or the hook itself.
+var taken = []scenario{
+	{
+		Name: "agentstopped", About: "TaskStop of a background agent that is held", Hosts: talking,
+		Modes: holding, Ignores: true, Broken: true,
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:      steps(lead, blocks{agent("leaver", true)}),
+				"leaver":  w.patient("leaver", blocks{w.shell("own")}),
+				"stopper": w.stopper("leaver"),
+			}
+		},
+		Play:  func(w *world) { playTaken(w, "leaver", func() { w.prompt(model.Prompt("stopper")) }) },
+		Check: func(w *world) { checkSilent(w, "leaver", agentStopped, holdLost) },
+	},
+	{
+		Name: "taskstopped", About: "TaskStop of the task that a background agent is held for", Hosts: talking,
+		Modes: holding, Ignores: true, Broken: true,
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:      steps(lead, blocks{agent("leaver", true)}),
+				"leaver":  w.patient("leaver", blocks{w.shell("own")}),
+				"stopper": w.stopper("own"),
+			}
+		},
+		Play: func(w *world) { playTaken(w, "leaver", func() { w.prompt(model.Prompt("stopper")) }) },
+	},
+	{
+		Name: "lost", About: "kill -9 of the hook that holds; the agent is then written to", Hosts: talking, Since: "2.1.198",
+		Modes: holding, Codes: []string{taskEnded},
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     steps(lead, blocks{agent("leaver", true)}),
+				"leaver": w.reading("leaver", blocks{w.shell("own")}),
+				"writer": writer(func() string { k, _ := w.server.Task("leaver"); return k.ID }),
+			}
+		},
+		Play:  playLost,
+		Check: checkLost,
+	},
+}
+
+// stopper is the coordinator again, as it stops a task or an agent.
+func (w *world) stopper(label string) model.Script {
+	return func(turn int, _ model.Request) blocks {
+		if turn > 0 {
+			return says("stopper", "has stopped %d", turn)
+		}
+		k, _ := w.server.Task(label)
+		return blocks{model.Use("TaskStop", map[string]any{"task_id": k.ID})}
+	}
+}
+
+// playTaken holds an agent, takes something away and waits until nobody is held.
+// Then the task is let go, if it still runs, and nobody must be woken for it.
+func playTaken(w *world, script string, take func()) {
+	w.aloof = true
+	w.prompt(model.Prompt(lead))
+	w.held(script)
+	time.Sleep(heldFor)
+	take()
+	began := time.Now()
+	w.wait("the hold ends", 15*time.Second, func() bool { return len(w.heldNow()) == 0 && len(w.hooks(false)) == 0 })
+	took := time.Since(began)
+	w.t.Logf("the hold ended %s after the coordinator began", took.Round(10*time.Millisecond))
+	if took > time.Duration(float64(4*time.Second)*slowness()) {
+		w.t.Errorf("the hold ended only after %s", took)
+	}
+	w.quiet(settled)
+	for _, k := range w.shells() {
+		w.release(k.Label)
+	}
+	time.Sleep(courierGrace) // a courier gives the client 5 s
+	w.quiet(settled)
+}
+
+// courierGrace is longer than a courier hesitates before it wakes.
+const courierGrace = 8 * time.Second
+
+// checkSilent: the agent was not asked again, nobody was woken, and its stop is
+// recorded by one of the codes.
+func checkSilent(w *world, script string, codes ...string) {
+	if n := w.honoured(script); n > 0 {
+		w.t.Errorf("%s was asked again %d times", script, n)
+	}
+	s, err := w.status()
+	if err != nil || len(s.Sessions) != 1 {
+		return // checkStatus says so
+	}
+	stops := s.Sessions[0].Stops
+	if len(stops) != 1 || !slices.Contains(codes, stops[0].Code) {
+		w.t.Errorf("recorded as %+v, not as one of %v", stops, codes)
+	}
+}
+
+// playLost kills the hook that holds. What it was is found at the session's next
+// event, and the agent's next stop is held as if it had not been.
+func playLost(w *world) {
+	w.aloof = true
+	w.prompt(model.Prompt(lead))
+	w.held("leaver")
+	time.Sleep(heldFor)
+	ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
+	defer cancel()
+	snap, err := ledger.Read(ctx, state.At(w.state()), w.sessionID(), nil)
+	if err != nil || len(snap.Holds) != 1 {
+		w.t.Fatalf("%d holds, %v", len(snap.Holds), err)
+	}
+	if err := syscall.Kill(snap.Holds[0].PID, syscall.SIGKILL); err != nil {
+		w.t.Fatal(err)
+	}
+	w.waitOr("nobody is held", 10*time.Second, func() bool { return len(w.heldNow()) == 0 }, func() {})
+	w.quiet(settled)
+	w.prompt(model.Prompt("writer"))
+	w.wait("the agent goes on", 20*time.Second, func() bool { return w.given("leaver", letter) })
+	w.held("leaver")
+	time.Sleep(heldFor)
+	w.aloof = false
+	w.quiet(parked)
+	w.finish()
+}
+
+func checkLost(w *world) {
+	s, err := w.status()
+	if err != nil || len(s.Sessions) != 1 {
+		return // checkStatus says so
+	}
+	var codes []string
+	for _, st := range s.Sessions[0].Stops {
+		codes = append(codes, st.Code)
+	}
+	if len(codes) < 2 || codes[0] != holdLost || codes[1] != taskEnded {
+		w.t.Errorf("stops recorded as %s, want %s and then %s", strings.Join(codes, ", "), holdLost, taskEnded)
+	}
+}
