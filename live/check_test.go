@@ -145,11 +145,15 @@ func (w *world) describe() string {
 	if w.scenario.Cell != nil {
 		return w.scenario.Cell(w)
 	}
+	return strings.Join(w.fateWords(), "; ")
+}
+
+func (w *world) fateWords() []string {
 	var parts []string
 	for _, f := range w.fates {
 		parts = append(parts, f.String())
 	}
-	return strings.Join(parts, "; ")
+	return parts
 }
 
 // stop is one SubagentStop as the client made it: where the hook is registered

@@ -55,7 +55,7 @@ empty cell was not run.
 func table(notes map[seen]string, versions []string) string {
 	var b strings.Builder
 	b.WriteString(compatibilityHead)
-	for _, s := range scenarios {
+	for _, s := range slices.Concat(scenarios, unscaled()) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n| client | host |", s.Name, strings.ToUpper(s.About[:1])+s.About[1:])
 		columns := 0
 		for _, m := range modes {

@@ -17,9 +17,7 @@ func TestClient(t *testing.T) {
 	if skip != "" {
 		t.Skip(skip)
 	}
-	if *realtimeFlag {
-		t.Skip("only TestRealTime was asked for")
-	}
+	onlyScaled(t)
 	for _, c := range under.Clients {
 		t.Run(c.Version, func(t *testing.T) {
 			for _, s := range scenarios {
@@ -43,6 +41,14 @@ func TestClient(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// onlyScaled skips what is not asked for beside -realtime.
+func onlyScaled(t *testing.T) {
+	t.Helper()
+	if *realtimeFlag > 0 {
+		t.Skip("-realtime asks for TestRealTime alone")
 	}
 }
 

@@ -23,7 +23,7 @@ var (
 	writeFlag    = flag.Bool("write", false, "write what the sessions without failures showed into docs/compatibility.md")
 	dumpFlag     = flag.String("dump", "", "keep each session's folder, with every request, under this folder: to look at, never to commit")
 	onlyFlag     = flag.String("mode", "", "only these modes of registration, comma-separated (off, gate, hold, courier, both, installed, alone)")
-	realtimeFlag = flag.Bool("realtime", false, "only TestRealTime: tasks of 25 minutes, not scaled")
+	realtimeFlag = flag.Duration("realtime", 0, "only TestRealTime, on the newest listed version: tasks that take so long, not scaled (25m)")
 )
 
 // innerEnv carries what was prepared outside into the namespace.
@@ -99,7 +99,7 @@ func versions() []string {
 	switch {
 	case *clientFlag != "":
 		return strings.Split(*clientFlag, ",")
-	case *smokeFlag:
+	case *smokeFlag, *realtimeFlag > 0:
 		return Versions[len(Versions)-1:]
 	}
 	return Versions

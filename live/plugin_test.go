@@ -26,6 +26,7 @@ func TestPlugin(t *testing.T) {
 	if skip != "" {
 		t.Skip(skip)
 	}
+	onlyScaled(t)
 	if under.NoHook != "" {
 		t.Fatal(under.NoHook)
 	}
@@ -64,6 +65,7 @@ func TestInstalled(t *testing.T) {
 	if skip != "" {
 		t.Skip(skip)
 	}
+	onlyScaled(t)
 	for _, c := range under.Clients {
 		t.Run(c.Version, func(t *testing.T) {
 			t.Run("install", func(t *testing.T) {

@@ -4,6 +4,7 @@ package live
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -43,6 +44,19 @@ var taken = []scenario{
 		Play: func(w *world) { playTaken(w, "leaver", func() { w.prompt(model.Prompt("stopper")) }) },
 	},
 	{
+		Name: "shutdown", About: "a held teammate is asked to shut down, and agrees", Hosts: terminal, Team: true, Env: teamMode,
+		Modes: []string{"off", "hold", "both", "installed"}, Ignores: true, Broken: true, Codes: []string{messageWaits},
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:     w.leading(w.teammate("mate", "ping")),
+				"mate":   w.agreeing("mate", blocks{w.shell("of-mate")}),
+				"writer": asker("ping"),
+			}
+		},
+		Play:  playShutdown,
+		Check: checkShutdown,
+	},
+	{
 		Name: "lost", About: "kill -9 of the hook that holds; the agent is then written to", Hosts: talking, Since: "2.1.198",
 		Modes: holding, Codes: []string{taskEnded},
 		Scripts: func(w *world) scripts {
@@ -65,6 +79,66 @@ func (w *world) stopper(label string) model.Script {
 		}
 		k, _ := w.server.Task(label)
 		return blocks{model.Use("TaskStop", map[string]any{"task_id": k.ID})}
+	}
+}
+
+// asker is the coordinator again, as it asks a teammate to shut down.
+func asker(name string) model.Script {
+	return func(turn int, _ model.Request) blocks {
+		if turn > 0 {
+			return says("writer", "has asked %d", turn)
+		}
+		return blocks{model.Use("SendMessage", map[string]any{"to": name, "message": map[string]any{"type": "shutdown_request", "reason": "done"}})}
+	}
+}
+
+var requestID = regexp.MustCompile(`request_?[iI]d\W+([\w@.:-]+)`)
+
+// agreeing is a teammate that reads what it is written and agrees to shut down.
+func (w *world) agreeing(name string, list ...blocks) model.Script {
+	plain := w.reading(name, list...)
+	return func(turn int, r model.Request) blocks {
+		if m := requestID.FindStringSubmatch(r.NewText()); m != nil && strings.Contains(r.NewText(), "shutdown_request") {
+			return blocks{model.Use("SendMessage", map[string]any{"to": "team-lead",
+				"message": map[string]any{"type": "shutdown_response", "request_id": m[1], "approve": true}})}
+		}
+		return plain(turn, r)
+	}
+}
+
+// playShutdown asks a held teammate to shut down and waits until it has.
+func playShutdown(w *world) {
+	w.aloof = true
+	w.prompt(model.Prompt(lead))
+	w.stopped()
+	if w.mode.Holds {
+		w.held("mate")
+	}
+	time.Sleep(heldFor)
+	w.prompt(model.Prompt("writer"))
+	w.wait("the teammate agrees", 20*time.Second, func() bool { return w.agreed() })
+	w.wait("nobody is held", 15*time.Second, func() bool { return len(w.heldNow()) == 0 })
+	w.quiet(settled)
+	for _, k := range w.shells() {
+		w.release(k.Label)
+	}
+	time.Sleep(courierGrace)
+	w.quiet(settled)
+}
+
+// agreed tells whether the teammate has sent that it agrees.
+func (w *world) agreed() bool {
+	return slices.ContainsFunc(w.server.Of("mate"), func(a model.Asked) bool {
+		return slices.ContainsFunc(a.Answer, func(b model.Block) bool { return strings.Contains(string(b.Input), "shutdown_response") })
+	})
+}
+
+// checkShutdown: nobody is woken for a teammate that agreed to end.
+func checkShutdown(w *world) {
+	for _, k := range w.shells() {
+		if n := len(w.wakes(k.ID)); n > 0 {
+			w.t.Errorf("the coordinator was woken %d times for %s", n, k.Label)
+		}
 	}
 }
 
