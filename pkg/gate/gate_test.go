@@ -140,6 +140,7 @@ func TestAfterHold(t *testing.T) {
 		{"one runs, blocks are counted", HoldFacts{Last: true, Tasks: waited(time.Minute, nil)}, HoldOver, 0, true},
 		{"the print run is about to end", HoldFacts{Policy: hour, CeilingNear: true, Tasks: waited(time.Minute, nil)}, CeilingNear, 0, true},
 		{"a message waits", HoldFacts{Policy: hour, Message: true, Tasks: waited(time.Minute, nil)}, MessageWaits, 59 * time.Minute, false},
+		{"a message waits for a teammate, which reads it when its turn has ended", HoldFacts{Policy: hour, Message: true, Teammate: true, Tasks: waited(time.Minute, nil)}, MessageWaits, 0, false},
 		{"the agent was stopped", HoldFacts{Policy: hour, AgentStopped: true, Tasks: waited(time.Minute, ended)}, AgentStopped, 0, false},
 		{"nobody waits for the answer", HoldFacts{Policy: hour, SessionOver: true, Tasks: waited(time.Minute, ended)}, SessionOver, 0, false},
 	}
@@ -147,10 +148,8 @@ func TestAfterHold(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := AfterHold(c.facts)
-			if !d.Block {
-				d.Left = 0
-			}
-			if d.Code != c.code || d.Left != c.left || d.Last != c.last {
+			blocks := map[Code]bool{TaskEnded: true, HoldOver: true, PatienceOver: true, CeilingNear: true, MessageWaits: !c.facts.Teammate}
+			if d.Code != c.code || d.Left != c.left || d.Last != c.last || d.Block != blocks[d.Code] {
 				t.Errorf("got %+v", d)
 			}
 		})

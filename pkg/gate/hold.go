@@ -12,7 +12,7 @@ const (
 	PatienceOver Code = "patience-over" // and so is all the patience for its tasks: block, and let go next
 	CeilingNear  Code = "ceiling-near"  // a print run is about to end: block, and let go next
 	AgentStopped Code = "agent-stopped" // the held agent itself was stopped
-	MessageWaits Code = "message-waits" // a message waits for the agent: block
+	MessageWaits Code = "message-waits" // a message waits for the agent: block, or let a teammate read it
 	TasksStopped Code = "tasks-stopped" // the own tasks were stopped: nothing to wait for
 	SessionOver  Code = "session-over"  // the session or its client is gone
 	HoldLost     Code = "hold-lost"     // the hold was ended from outside, and found later
@@ -34,8 +34,11 @@ type HoldFacts struct {
 	// Disabled, SessionOver and Released tell what happened meanwhile: the off
 	// switch, the end of the session or client, all tasks excused by a person.
 	Disabled, SessionOver, Released bool
-	// Message tells that the coordinator sent the agent a message.
+	// Message tells that somebody sent the agent a message.
 	Message bool
+	// Teammate marks an in-process teammate, which is given its messages only when
+	// its turn has ended (docs/client.md: messages).
+	Teammate bool
 	// Tasks are the tasks held for; those that ended have an Ending.
 	Tasks []Task
 	// Last is the Last of the decision that began the hold.
@@ -81,6 +84,9 @@ func AfterHold(f HoldFacts) Decision {
 			d.Code, d.Block = r.code, r.block
 			break
 		}
+	}
+	if d.Code == MessageWaits && f.Teammate {
+		d.Block = false // the message wakes it, and its next stop is guarded
 	}
 	if d.Code == CeilingNear || d.Code == PatienceOver {
 		d.Last, d.Left = true, 0

@@ -33,7 +33,7 @@ func opening(d Decision) string {
 	case CeilingNear:
 		return "This is not an error: your stop was held for your own background work, but the run that you belong to is about to end.\n"
 	case MessageWaits:
-		return "This is not an error: your stop was held for your own background work, but a message to you waits. It comes after your next tool call or, if you are a teammate, only when you end your turn: do that at once. Answer it first.\n"
+		return "This is not an error: your stop was held for your own background work, but a message to you waits. It comes after your next tool call: call one now, and answer it first.\n"
 	}
 	return "This is not an error: background work of your own has not finished yet.\n"
 }

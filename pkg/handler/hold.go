@@ -63,6 +63,7 @@ func (r *run) finish(out Outcome, watch *wait.Wait) (Outcome, []byte) {
 		AgentStopped: result.Why == wait.SelfStopped,
 		Released:     len(result.Outcomes) == 0,
 		Message:      result.Why == wait.Messaged,
+		Teammate:     r.isTeammate(),
 		CeilingNear:  result.Why == wait.Quieted,
 		Last:         out.Decision.Last,
 		Tasks:        tasksAfter(out.Decision.Tasks, result.Outcomes, r.h.Clock.Now()),
@@ -108,6 +109,7 @@ func (r *run) finish(out Outcome, watch *wait.Wait) (Outcome, []byte) {
 		if r.p.Mode == policy.Lead {
 			tx.Session.Lead.Waited += held
 		}
+		r.answered(tx)
 		return nil
 	})
 	out.Decision, out.Held = d, held
@@ -117,6 +119,15 @@ func (r *run) finish(out Outcome, watch *wait.Wait) (Outcome, []byte) {
 		out.Decision = gate.Decision{Code: gate.NoStore}
 	}
 	return r.answer(out)
+}
+
+// answered notes when a held stop was answered: an equal one that comes later is the
+// agent's next.
+func (r *run) answered(tx *ledger.Tx) {
+	if agent, ok := tx.Agent(r.e.AgentID); ok {
+		agent.Answered = r.h.Clock.Now()
+		tx.PutAgent(agent)
+	}
 }
 
 // charged tells whether another process has charged one of the tasks meanwhile.
@@ -244,6 +255,13 @@ func (r *run) mail(w *wait.Wait) {
 	if inbox := transcript.InboxPath(main, meta.TeamName, meta.Name); inbox != "" {
 		w.Inboxes = []string{inbox}
 	}
+}
+
+// isTeammate tells an in-process teammate. The meta file of one of 2.1.150 holds its
+// name as its type, and no more.
+func (r *run) isTeammate() bool {
+	meta := r.meta()
+	return meta.Teammate || meta.TeamName != "" || meta.Name == "" && meta.Description == "" && meta.AgentType != ""
 }
 
 // liveness begins to watch whether anybody still waits for the answer.

@@ -352,7 +352,7 @@ func TestAHeldStop(t *testing.T) {
 					s.appendTo(s.main(), s.call("toolu_m", "SendMessage", `{"to":"ping","message":"hurry","type":"message","recipient":"ping"}`))
 				})
 			},
-			gate.MessageWaits, true, []string{"a message to you waits"}, 1200 * time.Millisecond,
+			gate.MessageWaits, false, nil, 1200 * time.Millisecond,
 		},
 		{
 			"is not ended by a message to somebody else, nor by an old one",

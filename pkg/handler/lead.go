@@ -110,8 +110,7 @@ func (r *run) decideLead(out *Outcome, f gate.LeadFacts, found attribute.Result)
 	return ledger.Update(ctx, r.dir, r.e.SessionID, r.began, func(tx *ledger.Tx) error {
 		f.Store = true
 		coordinator, _ := tx.Agent(transcript.Main)
-		sum := agentSum(r.e)
-		f.Duplicate = coordinator.LastSum == sum && r.began.Sub(coordinator.LastSumAt).Abs() < duplicateWithin
+		f.Duplicate = r.doubles(coordinator)
 		f.Chain = coordinator.Chain
 		tx.Merge(found.Learned)
 		turn, prompt := &tx.Session.Lead, r.prompt()

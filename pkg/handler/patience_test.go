@@ -9,6 +9,7 @@ import (
 	"stopgate/pkg/clocks"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
+	"stopgate/pkg/transcript"
 )
 
 // endsItsTurn is an agent that does nothing but end its turn, until it is let go or
@@ -348,5 +349,40 @@ func TestAHoldWhoseTaskAnotherEntryBlockedFor(t *testing.T) {
 	s.taskExits(20 * time.Second)
 	if _, out, stdout, _ := s.run(s.stopPayload(false, "b1"), "--hold=1m"); stdout != "" || out.Decision.Code != gate.SessionOver {
 		t.Errorf("answered by %s", out.Decision.Code)
+	}
+}
+
+// An in-process teammate is given its messages only when its turn has ended: it is
+// let through, the message wakes it, and its next stop is guarded as before.
+func TestAMessageToATeammate(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.write(transcript.MetaPath(s.agentFile(testAgent)), `{"agentType":"ping","name":"ping","teamName":"crew","taskKind":"in_process_teammate"}`)
+	s.after(time.Minute, func() {
+		s.appendTo(s.main(), s.call("toolu_m", "SendMessage", `{"to":"ping","message":"well?"}`))
+	})
+	if _, out, stdout, _ := s.run(s.stopPayload(false, "b1"), "--hold=9m"); out.Decision.Code != gate.MessageWaits || stdout != "" || out.Held > 61*time.Second {
+		t.Errorf("answered by %s after %s: %s", out.Decision.Code, out.Held, stdout)
+	}
+	s.clock.Sleep(t.Context(), 10*time.Second)
+	s.taskExits(5 * time.Minute)
+	if _, out, _, _ := s.run(s.stopPayload(false, "b1"), "--hold=9m"); out.Decision.Code != gate.TaskEnded {
+		t.Errorf("then answered by %s", out.Decision.Code)
+	}
+}
+
+// An agent that says the same words again right after a short hold stops anew: that
+// is no doubled event.
+func TestAnEqualStopAfterAShortHold(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	codes := []gate.Code{}
+	for range 3 {
+		_, out, _, _ := s.run(s.stopPayload(true, "b1"), "--hold=1s", "--patience=2s")
+		codes = append(codes, out.Decision.Code)
+		s.clock.Sleep(t.Context(), 100*time.Millisecond)
+	}
+	if runs(codes) != "hold-over, patience-over, budget-spent" {
+		t.Errorf("answered by %v", codes)
 	}
 }

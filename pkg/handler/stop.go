@@ -20,6 +20,9 @@ import (
 // duplicateWithin is how far apart the two deliveries of one doubled event are.
 const duplicateWithin = 2 * time.Second
 
+// doubledWithin is how far apart they begin where nothing disturbs them.
+const doubledWithin = 300 * time.Millisecond
+
 // stop answers a SubagentStop.
 func (r *run) stop() (Outcome, []byte) {
 	e := r.e
@@ -187,10 +190,8 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 		f.Store = true
 		fresh = tx.Session.LastEventAt.IsZero()
 		f.StoreRenewed = !tx.Session.Renewed.IsZero()
-		sum := agentSum(r.e)
 		agent, _ := tx.Agent(r.e.AgentID)
-		apart := r.began.Sub(agent.LastSumAt).Abs()
-		f.Duplicate = agent.LastSum == sum && apart < duplicateWithin
+		f.Duplicate = r.doubles(agent)
 		f.Chain = agent.Chain
 
 		tx.Merge(found.Learned)
@@ -254,6 +255,16 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 	}
 	r.tidy = r.tidy || fresh
 	return nil
+}
+
+// doubles tells whether this stop is a second delivery of the agent's last one: the
+// same payload within two seconds. Where that one was held and has been answered
+// before this one came, it is the agent's next: a doubled event comes at once.
+func (r *run) doubles(agent ledger.Agent) bool {
+	if agent.LastSum != agentSum(r.e) || r.began.Sub(agent.LastSumAt).Abs() >= duplicateWithin {
+		return false
+	}
+	return agent.Answered.Sub(agent.LastSumAt) < doubledWithin || r.began.Before(agent.Answered)
 }
 
 // noteCut says in the record of a stop that a task may be nobody's only because

@@ -59,6 +59,8 @@ type Agent struct {
 	// long as no other event of it came between: the mark of a doubled event.
 	LastSum   string    `json:"last_sum,omitempty"`
 	LastSumAt time.Time `json:"last_sum_at,omitzero"`
+	// Answered is when a stop of it that was held was last answered.
+	Answered time.Time `json:"answered,omitzero"`
 }
 
 // End is what is known of a task's end.
