@@ -36,6 +36,8 @@ type prepared struct {
 	Hookctl string
 	// Why one of them could not be built.
 	NoHook, NoHookctl string
+	// SDK is the folder of the official SDK, or NoSDK says why there is none.
+	SDK, NoSDK string
 }
 
 type clientUnderTest struct{ Version, Bin string }
@@ -125,6 +127,12 @@ func prepare(dir string) (prepared, error) {
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			*why = fmt.Sprintf("cmd/%s does not build: %v: %.300s", name, err, out)
+		}
+	}
+	if !*smokeFlag && *realtimeFlag == 0 {
+		sdk, err := client.FetchSDK(ctx)
+		if p.SDK = sdk; err != nil {
+			p.NoSDK = err.Error()
 		}
 	}
 	p.Hook, p.Hookctl = filepath.Join(dir, "hook"), filepath.Join(dir, "hookctl")

@@ -114,6 +114,30 @@ func Fetch(ctx context.Context, version string) (string, error) {
 	return bin, nil
 }
 
+// SDKVersion is the official SDK that plays a host.
+const SDKVersion = "0.3.332"
+
+// FetchSDK returns a folder whose node_modules holds the official SDK without any
+// client of its own, from the cache or else from the registry.
+func FetchSDK(ctx context.Context) (string, error) {
+	cache, err := CacheDir()
+	if err != nil {
+		return "", err
+	}
+	const name = "@anthropic-ai/claude-agent-sdk"
+	dir := filepath.Join(cache, "sdk-"+SDKVersion)
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", name)); err == nil {
+		return dir, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("the SDK: %w", err)
+	}
+	if _, err := npm(ctx, dir, "install", "--prefix", dir, "--no-audit", "--no-fund", "--omit=optional", "--ignore-scripts", name+"@"+SDKVersion); err != nil {
+		return "", fmt.Errorf("the SDK: %w", err)
+	}
+	return dir, nil
+}
+
 func npm(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "npm", args...)
 	cmd.Dir = dir

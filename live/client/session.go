@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -68,12 +69,12 @@ type Session struct {
 // Project is the folder in which the client runs.
 func Project(home string) string { return filepath.Join(home, "project") }
 
-// Start prepares the home folder, so that nothing asks, and starts the client.
-func Start(c Config) (*Session, error) {
-	project := Project(c.Home)
-	for _, d := range []string{project, filepath.Join(c.Home, "tmp"), filepath.Join(c.Home, ".claude")} {
+// Prepare makes the folders of a home and the file by which the client asks nothing.
+func Prepare(home string) error {
+	project := Project(home)
+	for _, d := range []string{project, filepath.Join(home, "tmp"), filepath.Join(home, ".claude")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	approved := Key
@@ -81,45 +82,60 @@ func Start(c Config) (*Session, error) {
 		approved = approved[len(approved)-20:]
 	}
 	trust := map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}
-	files := map[string]any{
-		filepath.Join(c.Home, ".claude.json"): map[string]any{
-			"hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
-			"projects":              map[string]any{project: trust},
-			"customApiKeyResponses": map[string]any{"approved": []string{Key, approved}, "rejected": []string{}},
-		},
+	return writeJSON(filepath.Join(home, ".claude.json"), map[string]any{
+		"hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
+		"projects":              map[string]any{project: trust},
+		"customApiKeyResponses": map[string]any{"approved": []string{Key, approved}, "rejected": []string{}},
+	})
+}
+
+func writeJSON(name string, v any) error {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, b, 0o600)
+}
+
+// Environment is the whole environment of a client that lives in home and asks the
+// model at url.
+func Environment(home, url string) []string {
+	return []string{
+		"HOME=" + home, "TMPDIR=" + filepath.Join(home, "tmp"), "PATH=" + os.Getenv("PATH"), "PWD=" + Project(home),
+		"TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/bash",
+		"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=" + Key,
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1",
+		"DISABLE_ERROR_REPORTING=1",
+		"IS_SANDBOX=1", // without it the client refuses to run as root
+	}
+}
+
+// Start prepares the home folder and starts the client.
+func Start(c Config) (*Session, error) {
+	if err := Prepare(c.Home); err != nil {
+		return nil, err
 	}
 	args := []string{"--dangerously-skip-permissions"}
 	if c.Settings != nil {
 		file := filepath.Join(c.Home, "settings.json")
-		files[file] = c.Settings
+		if err := writeJSON(file, c.Settings); err != nil {
+			return nil, err
+		}
 		args = append(args, "--settings", file)
-	}
-	for name, v := range files {
-		b, err := json.MarshalIndent(v, "", " ")
-		if err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(name, b, 0o600); err != nil {
-			return nil, err
-		}
 	}
 	args = append(args, c.Args...)
 	switch c.Host {
 	case Print:
-		args = append(args, "-p", c.Prompt, "--output-format", "json")
+		args = append(args, "-p", c.Prompt)
+		if !slices.Contains(args, "--output-format") {
+			args = append(args, "--output-format", "json")
+		}
 	case SDK:
 		args = append(args, "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
 	}
 	cmd := exec.Command(c.Bin, args...)
-	cmd.Dir = project
-	cmd.Env = append([]string{
-		"HOME=" + c.Home, "TMPDIR=" + filepath.Join(c.Home, "tmp"), "PATH=" + os.Getenv("PATH"), "PWD=" + project,
-		"TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/bash",
-		"ANTHROPIC_BASE_URL=" + c.BaseURL, "ANTHROPIC_API_KEY=" + Key,
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1",
-		"DISABLE_ERROR_REPORTING=1",
-		"IS_SANDBOX=1", // without it the client refuses to run as root
-	}, c.Env...)
+	cmd.Dir = Project(c.Home)
+	cmd.Env = append(Environment(c.Home, c.BaseURL), c.Env...)
 	s := &Session{host: c.Host, home: c.Home, cmd: cmd, done: make(chan struct{})}
 	if err := s.start(c.Host == Terminal); err != nil {
 		return nil, fmt.Errorf("client: %w", err)
@@ -340,6 +356,15 @@ func (s *Session) End() string {
 	}
 	return "never"
 }
+
+// CloseInput tells a streaming client that no more comes.
+func (s *Session) CloseInput() { _ = s.in.Close() }
+
+// ExitCode is that of a client that has ended; -1 for one that a signal ended.
+func (s *Session) ExitCode() int { return s.cmd.ProcessState.ExitCode() }
+
+// End ends every process of a home.
+func End(home string) []string { return endAll(home) }
 
 // Crash ends the client alone, as a crash would, with no word to anybody.
 func (s *Session) Crash() string {
