@@ -227,6 +227,8 @@ const (
 	WhyUnheard Why = "unheard"
 	// WhyOwnWork: own work runs on.
 	WhyOwnWork Why = "own-work"
+	// WhySilent: its stop was blocked, and it has written nothing since.
+	WhySilent Why = "silent"
 	// WhyHoldLost: the hold of its stop was ended from outside.
 	WhyHoldLost Why = "hold-lost"
 	// WhyTeamTask: a team task that it began waits for nothing but it.
@@ -250,6 +252,8 @@ type plight struct {
 	// transcript has not grown.
 	waits  []string
 	silent time.Duration
+	// blocked tells that its last stop was blocked; then silent counts too.
+	blocked bool
 	// asked tells that it was asked to shut down, askedFor how long ago; below 0
 	// is unknown.
 	asked    bool
@@ -279,6 +283,8 @@ func (p plight) verdict() (Why, string) {
 	case p.state == AgentRunning && len(p.waits) > 0 && p.silent >= silentAfter:
 		return WhyNoAnswer, fmt.Sprintf("%s waits for the answer of %s and has written nothing for %s: look for a permission prompt; if there is none, it hangs: stop it",
 			p.who, strings.Join(p.waits, ", "), gate.Span(p.silent))
+	case p.state == AgentRunning && p.blocked && p.silent >= silentAfter:
+		return WhySilent, fmt.Sprintf("%s was told to go on when it wanted to stop and has written nothing for %s: send it a message, or stop it", p.who, gate.Span(p.silent))
 	case p.asked && (p.askedFor < 0 || p.askedFor >= shutdownTime):
 		ago := ""
 		if p.askedFor > 0 {

@@ -195,6 +195,9 @@ func (b *builder) lookAgain(ctx context.Context) {
 // delivered tells whether the news of a task's last end reached its owner or the
 // coordinator (docs/client.md: ends).
 func (b *builder) delivered(task, owner string) bool {
+	if b.snap.Told[task] {
+		return true // a block handed its end over
+	}
 	end := b.ends[task]
 	return slices.ContainsFunc(b.news[task], func(d transcript.Delivery) bool {
 		return (d.To == owner || d.To == transcript.Main || d.To == "") && (d.At.IsZero() || !d.At.Before(end.At))

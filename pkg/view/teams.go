@@ -452,6 +452,10 @@ func (b *builder) plight(s Session, a Agent) plight {
 	}
 	if a.State == AgentRunning && a.Hold == nil {
 		p.waits, p.silent = b.waiting(a.ID)
+		if rec := b.snap.Agents[a.ID]; len(p.waits) == 0 && rec.Chain > 0 && !b.grew(a.ID, silentAfter) {
+			p.blocked = true
+			p.silent = b.src.since(later(b.src.past(b.written(a.ID)), rec.Last))
+		}
 	}
 	return p
 }
@@ -483,6 +487,14 @@ func (b *builder) waiting(agent string) (tools []string, silent time.Duration) {
 		}
 	}
 	return tools, b.src.since(last)
+}
+
+// written is when an agent's transcript was last written; zero where it is unknown.
+func (b *builder) written(agent string) time.Time {
+	if info, err := b.src.Files.Stat(b.paths[agent]); err == nil {
+		return info.ModTime()
+	}
+	return time.Time{}
 }
 
 // grew tells, without reading it, whether an agent's transcript was written
