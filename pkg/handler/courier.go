@@ -23,6 +23,9 @@ const (
 	courierStart = time.Second
 	// courierCatchUp bounds the wait for the agent's last message on disk.
 	courierCatchUp = 3 * time.Second
+	// courierPace is how often it looks: it has time, and need not be woken by
+	// every line of the coordinator's as a hold is.
+	courierPace = 1500 * time.Millisecond
 	// courierEnd gives the client time to tell the news itself: to the agent after
 	// the end, and to the coordinator once that has nothing else to do.
 	courierEnd = 5 * time.Second
@@ -62,6 +65,7 @@ func (r *run) courier() (Outcome, string) {
 	spot, acted := r.lastSpot(ctx, live)
 	watch := r.watch(tasks, found, live)
 	watch.Until, watch.Message, watch.Self = r.began.Add(r.p.For), nil, r.e.AgentID
+	watch.Watch, watch.Pace = nil, courierPace
 	var result wait.Result
 	if !acted {
 		result = watch.Run(ctx)

@@ -307,7 +307,12 @@ func (r *run) until(limit time.Duration) (context.Context, context.CancelFunc) {
 
 // pause tells the supervisor that a wait on purpose begins; resume that the work
 // goes on, with the whole of its time.
-func (r *run) pause() { r.phases <- false }
+func (r *run) pause() {
+	r.phases <- false
+	if r.h.Calm != nil {
+		r.h.Calm()
+	}
+}
 
 func (r *run) resume() {
 	r.working = time.Now()

@@ -248,8 +248,9 @@ func (r *run) names() []string {
 // messages).
 func (r *run) mail(w *wait.Wait) {
 	own, main := r.agentTranscript(), r.e.TranscriptPath
+	agents := transcript.Lister{Files: r.h.Files, Dir: transcript.AgentsDir(main)}
 	w.Senders = func() []string {
-		return slices.DeleteFunc(transcript.Agents(r.h.Files, transcript.AgentsDir(main)), func(path string) bool { return path == own })
+		return slices.DeleteFunc(slices.Clone(agents.List()), func(path string) bool { return path == own })
 	}
 	meta := r.meta()
 	if inbox := transcript.InboxPath(main, meta.TeamName, meta.Name); inbox != "" {

@@ -7,6 +7,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
 	"time"
 )
 
@@ -47,6 +50,10 @@ type Host struct {
 	// other end of the pipe or socket is closed. false also where that cannot be
 	// told: for a file, for a terminal, on Windows.
 	HungUp func() bool
+	// Calm is for before a long wait: it gives memory back and makes the process
+	// one that wakes up cheaply, at the cost of some speed from then on. nil does
+	// nothing.
+	Calm func()
 	// Watch begins to watch files. nil, or an error, means that one has to look
 	// again and again instead.
 	Watch func() (Watcher, error)
@@ -84,7 +91,16 @@ func System() Host {
 		Started:   processStarted,
 		HungUp:    func() bool { return hungUp(os.Stdout) },
 		Watch:     newWatcher,
+		Calm:      sync.OnceFunc(calm),
 	}
+}
+
+// calm leaves one thread to run Go code, since others look for work whenever one
+// wakes, and little memory: what was needed to read a gigabyte is not any more.
+func calm() {
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(25)
+	debug.FreeOSMemory()
 }
 
 // SystemClock is the machine's clock.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,11 @@ func TestMain(m *testing.M) {
 	}
 	h := System()
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		if in.Text() == "calm" {
+			h.Calm()
+			_, _ = fmt.Fprintln(os.Stderr, runtime.GOMAXPROCS(0))
+			continue
+		}
 		_, _ = fmt.Fprintln(os.Stderr, h.HungUp(), h.Ancestors())
 	}
 }
@@ -158,6 +164,19 @@ func TestTheLineOfProcesses(t *testing.T) {
 	_, line := p.says()
 	if at := slices.Index(line, os.Getpid()); at != 2 || line[1] != p.cmd.Process.Pid || len(line) > maxAncestors {
 		t.Errorf("%v, want %d third and %d before it", line, os.Getpid(), p.cmd.Process.Pid)
+	}
+}
+
+func TestACalmProcess(t *testing.T) {
+	t.Parallel()
+	p := play(t, nil)
+	for range 2 {
+		if _, err := p.in.WriteString("calm\n"); err != nil {
+			t.Fatal(err)
+		}
+		if !p.out.Scan() || p.out.Text() != "1" {
+			t.Errorf("%q threads run Go code", p.out.Text())
+		}
 	}
 }
 

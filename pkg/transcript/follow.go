@@ -2,6 +2,8 @@ package transcript
 
 import (
 	"bytes"
+	"path/filepath"
+	"time"
 
 	"stopgate/pkg/host"
 )
@@ -39,4 +41,40 @@ func CursorAt(files host.Files, path string, offset int64) (Cursor, error) {
 		return Cursor{}, err
 	}
 	return Cursor{Inode: host.Inode(info), Sum: sum, Offset: offset}, nil
+}
+
+// Lister lists the agents' transcripts of a folder of agents again and again, as
+// [Agents] does, and reads a folder only where something was added to it or taken
+// away. The zero value of its unexported fields is one that has not looked yet.
+type Lister struct {
+	Files host.Files
+	// Dir is the folder of agents.
+	Dir string
+
+	paths []string
+	// folders are those that were read, and when they were last changed.
+	folders map[string]time.Time
+}
+
+// dirGrain is how long after a change the time of a folder may not tell another.
+const dirGrain = 50 * time.Millisecond
+
+// List are the transcripts that are there now.
+func (l *Lister) List() []string {
+	now := map[string]time.Time{l.Dir: {}, filepath.Join(l.Dir, workflowsDir): {}}
+	for _, path := range l.paths {
+		now[filepath.Dir(path)] = time.Time{}
+	}
+	same := len(l.folders) == len(now)
+	for dir := range now {
+		if info, err := l.Files.Stat(dir); err == nil {
+			now[dir] = info.ModTime()
+		}
+		last, known := l.folders[dir]
+		same = same && known && last.Equal(now[dir]) && time.Since(last) > dirGrain
+	}
+	if !same {
+		l.paths, l.folders = Agents(l.Files, l.Dir), now
+	}
+	return l.paths
 }

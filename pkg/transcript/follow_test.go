@@ -1,9 +1,13 @@
 package transcript
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"stopgate/pkg/host"
 )
@@ -54,5 +58,53 @@ func TestACursorInTheMiddle(t *testing.T) {
 				t.Errorf("%d bytes read", b.Read)
 			}
 		})
+	}
+}
+
+func TestAgentsListedAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	list := Lister{Dir: dir}
+	old := time.Now().Add(-time.Hour)
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"nothing", func() error { return nil }},
+		{"an agent", func() error { return os.WriteFile(filepath.Join(dir, "agent-a1.jsonl"), nil, 0o600) }},
+		{"nothing new", func() error { return nil }},
+		{"no agent", func() error { return os.WriteFile(filepath.Join(dir, "agent-a1.meta.json"), nil, 0o600) }},
+		{"a flow", func() error { return os.MkdirAll(filepath.Join(dir, "workflows", "wf_1"), 0o700) }},
+		{"its agent", func() error {
+			return os.WriteFile(filepath.Join(dir, "workflows", "wf_1", "agent-a2.jsonl"), nil, 0o600)
+		}},
+		{"its second agent", func() error {
+			return os.WriteFile(filepath.Join(dir, "workflows", "wf_1", "agent-a3.jsonl"), nil, 0o600)
+		}},
+		{"one agent less", func() error { return os.Remove(filepath.Join(dir, "agent-a1.jsonl")) }},
+		{"no flow", func() error { return os.RemoveAll(filepath.Join(dir, "workflows")) }},
+		{"no folder", func() error { return os.RemoveAll(dir) }},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		for _, again := range []string{"", ", again"} {
+			if got, want := list.List(), Agents(host.Files{}, dir); !slices.Equal(got, want) {
+				t.Errorf("%s%s: %q, want %q", step.name, again, got, want)
+			}
+		}
+	}
+	// A folder that has not changed for long is not read: even where it lies.
+	dir = t.TempDir()
+	list = Lister{Dir: dir}
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "agent-a1.jsonl"), nil, 0o600), os.Chtimes(dir, old, old)); err != nil {
+		t.Fatal(err)
+	}
+	first := list.List()
+	if err := errors.Join(os.Remove(filepath.Join(dir, "agent-a1.jsonl")), os.Chtimes(dir, old, old)); err != nil {
+		t.Fatal(err)
+	}
+	if again := list.List(); len(first) != 1 || !slices.Equal(first, again) {
+		t.Errorf("%q, then %q", first, again)
 	}
 }

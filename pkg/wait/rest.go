@@ -1,6 +1,7 @@
 package wait
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -101,7 +102,7 @@ func (w *Wait) rest(ctx context.Context, left time.Duration) {
 	pause := min(max(now.Sub(w.changed)/backoffPart, Step), backoffMost)
 	switch {
 	case w.Watch == nil:
-		w.Clock.Sleep(ctx, min(Step, left))
+		w.Clock.Sleep(ctx, min(cmp.Or(w.Pace, Step), left))
 		return
 	case w.watcher == nil:
 		w.Clock.Sleep(ctx, min(pause, left))

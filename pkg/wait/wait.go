@@ -128,9 +128,11 @@ type Wait struct {
 	// ends the wait.
 	Inboxes []string
 	// Watch begins to watch files, so that nothing need be looked at while
-	// nothing changes. nil looks every [Step]; where it fails, or cannot watch a
+	// nothing changes. nil looks at the Pace; where it fails, or cannot watch a
 	// file, the wait looks ever more rarely while nothing changes.
 	Watch func() (host.Watcher, error)
+	// Pace is how often is looked where Watch is nil; zero is every [Step].
+	Pace time.Duration
 	// Paths are more files at whose change Cancelled and Excused are to be asked
 	// at once; without a change they are asked every one or two seconds. A file
 	// that every hook of a session writes, as its store, wakes all that wait.
