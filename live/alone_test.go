@@ -103,7 +103,7 @@ var alone = []scenario{
 		Check: checkCeiling,
 	},
 	{
-		Name: "cap", About: "the cap: a hook that blocks always, an agent that answers in words and one that calls a tool",
+		Name: "capped", About: "the cap: a hook that blocks always, an agent that answers in words and one that calls a tool",
 		Hosts: []client.Host{client.SDK}, Modes: onlyAlone, Turns: 40,
 		Register: stubs(stub{Block: goOn, Times: capTries}),
 		Scripts: func(w *world) scripts {
@@ -152,7 +152,7 @@ const (
 	rewakeWords = "REWAKE-4711: news of somebody else"
 	rewakeAfter = 6 * time.Second
 	// capTries is how often the hook of the cap blocks, blockCap how often the
-	// client has it so (docs/client.md: the cap).
+	// client has it so (docs/client.md: the client's clocks).
 	capTries = 12
 	blockCap = 8
 )
@@ -225,7 +225,7 @@ func (w *world) given(script, text string) bool {
 }
 
 // checkStalled: the stall limit counts a hook as no progress, and a foreground
-// command as some (docs/client.md: the stall limit).
+// command as some (docs/client.md: the client's clocks).
 func checkStalled(w *world) {
 	front := cutOff
 	if older(w.version, "2.1.198") {
@@ -244,7 +244,7 @@ func checkStalled(w *world) {
 }
 
 // checkCeiling: a print run ends a given time after the coordinator's last turn,
-// whoever still works (docs/client.md: the print ceiling).
+// whoever still works (docs/client.md: the client's clocks).
 func checkCeiling(w *world) {
 	for _, h := range w.record.All() {
 		if h.Env[ceilingEnv] != "12000" {

@@ -368,7 +368,7 @@ func checkPatience(w *world, scripts ...string) {
 }
 
 // checkCeilingHold: the agent's report reaches the coordinator before the run is
-// over, with what was known (docs/client.md: the print ceiling).
+// over, with what was known (docs/client.md: the client's clocks).
 func checkCeilingHold(w *world) {
 	if was := w.became("back"); was != reported {
 		w.t.Errorf("the agent was %s", was)

@@ -118,7 +118,7 @@ type (
 
 var forkMode = []string{"CLAUDE_CODE_FORK_SUBAGENT=1"}
 
-// scenarios are all of them, in the order of docs/compatibility.md.
+// scenarios are those that TestClient plays.
 var scenarios = slices.Concat(plain, interrupted, taken, messages, clocked, counted, alone)
 
 // plain are the ways in which an agent leaves a task behind.

@@ -66,8 +66,33 @@ var taken = []scenario{
 				"writer": writer(func() string { k, _ := w.server.Task("leaver"); return k.ID }),
 			}
 		},
-		Play:  playLost,
-		Check: checkLost,
+		Play: func(w *world) {
+			playLost(w, "leaver")
+			w.prompt(model.Prompt("writer"))
+			w.wait("the agent goes on", 20*time.Second, func() bool { return w.given("leaver", letter) })
+			w.held("leaver")
+			time.Sleep(heldFor)
+			w.aloof = false
+			w.quiet(parked)
+			w.finish()
+		},
+		Check: func(w *world) { checkLost(w, holdLost, taskEnded) },
+	},
+	{
+		Name: "lostfront", About: "kill -9 of the hook that holds a foreground agent", Hosts: everywhere, Env: []string{inFront},
+		Modes: holding, Ignores: true, Broken: true,
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:    steps(lead, blocks{agent("front", false)}),
+				"front": w.patient("front", blocks{w.shell("own")}),
+			}
+		},
+		Play: func(w *world) {
+			playLost(w, "front")
+			w.wait("the coordinator gets the report", 20*time.Second, func() bool { return w.over() || w.became("front") == reported })
+			w.quiet(settled)
+		},
+		Check: func(w *world) { checkLost(w, holdLost) },
 	},
 }
 
@@ -184,12 +209,12 @@ func checkSilent(w *world, script string, codes ...string) {
 	}
 }
 
-// playLost kills the hook that holds. What it was is found at the session's next
-// event, and the agent's next stop is held as if it had not been.
-func playLost(w *world) {
+// playLost kills the hook that holds: the agent's stop goes through. What it was is
+// found at the session's next event.
+func playLost(w *world, script string) {
 	w.aloof = true
 	w.prompt(model.Prompt(lead))
-	w.held("leaver")
+	w.held(script)
 	time.Sleep(heldFor)
 	ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
 	defer cancel()
@@ -202,16 +227,10 @@ func playLost(w *world) {
 	}
 	w.waitOr("nobody is held", 10*time.Second, func() bool { return len(w.heldNow()) == 0 }, func() {})
 	w.quiet(settled)
-	w.prompt(model.Prompt("writer"))
-	w.wait("the agent goes on", 20*time.Second, func() bool { return w.given("leaver", letter) })
-	w.held("leaver")
-	time.Sleep(heldFor)
-	w.aloof = false
-	w.quiet(parked)
-	w.finish()
 }
 
-func checkLost(w *world) {
+// checkLost: the stops are recorded with these codes first.
+func checkLost(w *world, want ...string) {
 	s, err := w.status()
 	if err != nil || len(s.Sessions) != 1 {
 		return // checkStatus says so
@@ -220,7 +239,7 @@ func checkLost(w *world) {
 	for _, st := range s.Sessions[0].Stops {
 		codes = append(codes, st.Code)
 	}
-	if len(codes) < 2 || codes[0] != holdLost || codes[1] != taskEnded {
-		w.t.Errorf("stops recorded as %s, want %s and then %s", strings.Join(codes, ", "), holdLost, taskEnded)
+	if len(codes) < len(want) || !slices.Equal(codes[:len(want)], want) {
+		w.t.Errorf("stops recorded as %v, want %v first", codes, want)
 	}
 }
