@@ -29,13 +29,17 @@ func (f Files) Path(name string) string {
 // Open opens a regular file for reading. It never blocks on a pipe or device:
 // those give [ErrNotRegular].
 func (f Files) Open(name string) (*os.File, fs.FileInfo, error) {
-	file, err := openNonblocking(f.Path(name))
+	return regular(os.OpenFile(f.Path(name), os.O_RDONLY|nonblocking, 0))
+}
+
+// regular is a file that was opened, unless it is none that can be read to an end.
+func regular(file *os.File, err error) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+		err = &fs.PathError{Op: "open", Path: file.Name(), Err: ErrNotRegular}
 	}
 	if err != nil {
 		_ = file.Close()

@@ -1,13 +1,15 @@
 package host
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 
 	"golang.org/x/sys/windows"
 )
 
-func openNonblocking(path string) (*os.File, error) { return os.Open(path) }
+// nonblocking has no meaning here: opening never waits.
+const nonblocking = 0
 
 func inode(fs.FileInfo) uint64 { return 0 }
 
@@ -23,4 +25,13 @@ func processAlive(pid int) bool {
 	var code uint32
 	const stillActive = 259
 	return windows.GetExitCodeProcess(h, &code) == nil && code == stillActive
+}
+
+func appendByte(path string, b byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write([]byte{b})
+	return errors.Join(err, file.Close())
 }

@@ -1,0 +1,63 @@
+package host
+
+import (
+	"path/filepath"
+	"runtime"
+)
+
+// Home is the home folder of the person as the environment names it, or "". A relative
+// path is none: it would lead elsewhere from each folder.
+func Home(env func(name string) string) string {
+	names := []string{"HOME"}
+	if runtime.GOOS == "windows" {
+		names = append(names, "USERPROFILE")
+	}
+	return firstAbs(env, names...)
+}
+
+// StateHome is the folder in which programs keep what is not worth a backup, and
+// DataHome the one for what is: by the rules of freedesktop.org, or of Windows; ""
+// where the environment names no home.
+func StateHome(env func(name string) string) string {
+	return xdg(env, "XDG_STATE_HOME", "state")
+}
+
+// DataHome is the folder in which programs keep their data; see [StateHome].
+func DataHome(env func(name string) string) string {
+	return xdg(env, "XDG_DATA_HOME", "share")
+}
+
+// ClientHome is the folder of the client's own settings and sessions, $CLAUDE_CONFIG_DIR
+// or ~/.claude; "" where the environment names no home.
+func ClientHome(env func(name string) string) string {
+	if dir := env("CLAUDE_CONFIG_DIR"); dir != "" {
+		return dir
+	}
+	if home := Home(env); home != "" {
+		return filepath.Join(home, ".claude")
+	}
+	return ""
+}
+
+func xdg(env func(string) string, name, below string) string {
+	if runtime.GOOS == "windows" {
+		return firstAbs(env, "LOCALAPPDATA")
+	}
+	if dir := firstAbs(env, name); dir != "" {
+		return dir
+	}
+	if home := Home(env); home != "" {
+		return filepath.Join(home, ".local", below)
+	}
+	return ""
+}
+
+// firstAbs is the first of these variables that holds a path from the root.
+func firstAbs(env func(string) string, names ...string) string {
+	for _, name := range names {
+		if dir := env(name); filepath.IsAbs(dir) {
+			return dir
+		}
+	}
+	return ""
+}
