@@ -213,6 +213,10 @@ func (r *run) watch(tasks []gate.Task, found attribute.Result, live *liveness) *
 	for _, t := range tasks {
 		w.Tasks = append(w.Tasks, r.waitTask(t))
 	}
+	live.refresh()
+	if at := live.snap.Agents[r.e.AgentID].Started; at.After(w.Since) && !at.After(r.began) {
+		w.Since = at // a message that woke the agent was read
+	}
 	w.Cancelled, w.Excused = live.cancelled, live.excused
 	w.Known = live.ends()
 	names := r.names()

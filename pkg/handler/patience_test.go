@@ -386,3 +386,17 @@ func TestAnEqualStopAfterAShortHold(t *testing.T) {
 		t.Errorf("answered by %v", codes)
 	}
 }
+
+// A message that woke the agent, which stopped again at once, was read.
+func TestTheMessageThatWokeTheAgent(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.appendTo(s.main(), s.call("toolu_m", "SendMessage", `{"to":"a1","message":"go on"}`))
+	s.clock.Sleep(t.Context(), 50*time.Millisecond)
+	s.run(fmt.Sprintf(`{"hook_event_name":"SubagentStart","session_id":%q,"agent_id":%q,"agent_type":"general-purpose"}`, testSession, testAgent))
+	s.clock.Sleep(t.Context(), 150*time.Millisecond)
+	s.taskExits(time.Minute)
+	if _, out, _, _ := s.run(s.stopPayload(false, "b1"), "--hold=9m"); out.Decision.Code != gate.TaskEnded {
+		t.Errorf("answered by %s", out.Decision.Code)
+	}
+}
