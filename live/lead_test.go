@@ -19,6 +19,8 @@ import (
 
 	"stopgate/live/client"
 	"stopgate/live/model"
+	"stopgate/pkg/ledger"
+	"stopgate/pkg/transcript"
 )
 
 // A run that nobody attends, with `hookctl install` in its home: its first (only)
@@ -35,6 +37,13 @@ type unattended struct {
 	first bool
 	// sdk: the official SDK runs the client.
 	sdk string
+	// install are further words of `hookctl install`, settings those of the client's
+	// --settings; kill ends the client when its coordinator is held.
+	install  []string
+	settings string
+	kill     bool
+	// lead plays the coordinator, leading if nil.
+	lead func(w *world, agents ...string) model.Script
 }
 
 var unattendedHosts = []unattended{
@@ -121,6 +130,88 @@ func TestLeadLeavesOthersAlone(t *testing.T) {
 	}
 }
 
+// besides are print runs in which something else happens while the coordinator is
+// held, or after it.
+var besides = []struct {
+	name    string
+	install []string
+	// settings are merged by the client beside what install wrote.
+	settings string
+	args     []string
+	agents   []string
+	endless  bool
+	lead     func(w *world, agents ...string) model.Script
+	// want are the right results; nil where kill ends the client.
+	want []string
+	kill bool
+	// least and most bound the run's time.
+	least, most time.Duration
+}{
+	{
+		name: "new work after the block is waited for again", agents: []string{"a", "b"},
+		lead: func(_ *world, _ ...string) model.Script {
+			plain := leading("a", "b")
+			return func(turn int, r model.Request) blocks {
+				switch {
+				case turn == 0:
+					return blocks{agent("a", true)}
+				case strings.Contains(r.Feedback(), "Call one tool") && !strings.Contains(r.AllText(), result("of-b")) && turn < 4:
+					return blocks{agent("b", true)}
+				}
+				return plain(max(turn, 1), r)
+			}
+		},
+		want: []string{"lead: answer: results of a and b"}, least: 2 * agentTime, most: 80 * time.Second,
+	},
+	{
+		name: "another Stop hook that blocks once", agents: []string{"a", "b"},
+		settings: `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"[ -e $HOME/once ] || { touch $HOME/once; echo '{\"decision\":\"block\",\"reason\":\"say it again\"}'; }"}]}]}}`,
+		want:     []string{"lead: answer: results of a and b"}, least: agentTime, most: 60 * time.Second,
+	},
+	{
+		name: "the patience is shorter than the work", agents: []string{"a"}, install: []string{"--patience", "5s"},
+		want: []string{"lead: answer: results of "}, least: 5 * time.Second, most: 60 * time.Second,
+	},
+	{
+		name: "a turn limit that leaves room", agents: []string{"a", "b"}, args: []string{"--max-turns", "6"},
+		want: []string{"lead: answer: results of a and b"}, least: agentTime, most: 60 * time.Second,
+	},
+	{
+		name: "a budget that leaves room", agents: []string{"a", "b"}, args: []string{"--max-budget-usd", "50"},
+		want: []string{"lead: answer: results of a and b"}, least: agentTime, most: 60 * time.Second,
+	},
+	{name: "the client is ended from outside", agents: []string{"a"}, kill: true, most: 40 * time.Second},
+}
+
+// TestLeadBesideOthers: the coordinator's hold beside what else there is.
+func TestLeadBesideOthers(t *testing.T) {
+	if skip != "" {
+		t.Skip(skip)
+	}
+	if *smokeFlag || *realtimeFlag > 0 {
+		t.Skip("only the whole suite")
+	}
+	for _, c := range under.Clients {
+		for _, b := range besides {
+			t.Run(c.Version+"/"+b.name, func(t *testing.T) {
+				t.Parallel()
+				h := unattendedHosts[0]
+				h.args, h.install, h.settings, h.kill, h.lead = b.args, b.install, b.settings, b.kill, b.lead
+				r := playUnattended(t, c, h, true, b.agents...)
+				if b.kill { // a client that is killed leaves its own tasks behind
+					r.left = slices.DeleteFunc(r.left, func(line string) bool { return !strings.Contains(line, "stopgate/bin/hook") })
+				}
+				if !slices.Equal(r.results, b.want) {
+					t.Errorf("results %q, want %q\n%s", r.results, b.want, r.story)
+				}
+				if r.took < b.least || r.took > time.Duration(float64(b.most)*slowness()) || len(r.left) > 0 || r.asked > 9 {
+					t.Errorf("took %s, asked %d times, left running %q\n%s", r.took, r.asked, r.left, r.story)
+				}
+			})
+		}
+	}
+}
+
 type unattendedRun struct {
 	results []string
 	exit    int
@@ -139,6 +230,9 @@ func playUnattended(t *testing.T, c clientUnderTest, h unattended, installed boo
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
 	w := &world{t: t, home: home}
 	scripts := scripts{lead: leading(agents...)}
+	if h.lead != nil {
+		scripts[lead] = h.lead(w, agents...)
+	}
 	for i, a := range agents {
 		own := model.Launch("of-"+a, "Bash", map[string]any{
 			"command":     fmt.Sprintf("sleep %g; echo RESULT-$((6*7))-of-%s", (agentTime + time.Duration(i)*300*time.Millisecond).Seconds(), a),
@@ -153,7 +247,10 @@ func playUnattended(t *testing.T, c clientUnderTest, h unattended, installed boo
 	t.Cleanup(func() { _ = server.Close() })
 	env := append([]string{"STOPGATE_STATE_DIR=" + filepath.Join(home, "state")}, h.env...)
 	if installed {
-		install(t, home)
+		install(t, home, h.install...)
+	}
+	if h.settings != "" {
+		h.args = append([]string{"--settings", h.settings}, h.args...)
 	}
 	began := time.Now()
 	var r unattendedRun
@@ -177,10 +274,22 @@ func playUnattended(t *testing.T, c clientUnderTest, h unattended, installed boo
 	return r
 }
 
+// coordinatorHeld tells whether the coordinator of the session in a home is held.
+func coordinatorHeld(home string) bool {
+	stores, _ := filepath.Glob(filepath.Join(home, "state", "sessions", "*.db"))
+	for _, store := range stores {
+		snap, err := ledger.ReadFile(context.Background(), store)
+		if err == nil && slices.ContainsFunc(snap.Holds, func(h ledger.Hold) bool { return h.AgentID == transcript.Main }) {
+			return true
+		}
+	}
+	return false
+}
+
 // install registers stopgate in a home as a person would.
-func install(t *testing.T, home string) {
+func install(t *testing.T, home string, more ...string) {
 	t.Helper()
-	cmd := exec.Command(under.Hookctl, "install")
+	cmd := exec.Command(under.Hookctl, append([]string{"install"}, more...)...)
 	cmd.Dir = home
 	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "STOPGATE_STATE_DIR=" + filepath.Join(home, "state")}
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -213,11 +322,14 @@ func runClient(t *testing.T, c clientUnderTest, h unattended, home, url string, 
 					s.CloseInput()
 				}
 			}
+			if h.kill && coordinatorHeld(home) {
+				_ = s.Kill()
+			}
 			continue
 		}
 		break
 	}
-	if r.results = s.Results(); h.args != nil {
+	if r.results = s.Results(); slices.Contains(h.args, "text") {
 		r.results = []string{strings.TrimSpace(s.Output())}
 	}
 	if r.exit = s.ExitCode(); h.first {
