@@ -39,9 +39,13 @@ var faults = map[string]func(){
 	"out of memory": func() {
 		var all [][]byte
 		for {
-			all = append(all, make([]byte, 1<<40))
+			all = append(all, make([]byte, huge))
 		}
 	},
 }
+
+// huge is an amount of memory that no machine has twice: a terabyte, or a gigabyte on
+// 32 bits.
+const huge = 1 << (30 + 10*(^uint(0)>>63))
 
 func deeper(path []byte) int { return deeper(append(path, 1)) + 1 }
