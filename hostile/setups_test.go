@@ -251,7 +251,7 @@ func TestHostileConditionsTogether(t *testing.T) {
 	nothingLeft(t, time.Second)
 }
 
-// A slow writer is waited for as long as it writes: 3 bytes every 200 ms.
+// A slow writer is waited for while it writes: 3 bytes every 50 ms.
 func TestStdinDrips(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -261,7 +261,7 @@ func TestStdinDrips(t *testing.T) {
 		for piece := range slices.Chunk(payload, 3) {
 			_, _ = in.Write(piece)
 			last = time.Now()
-			time.Sleep(200 * time.Millisecond)
+			time.Sleep(50 * time.Millisecond)
 		}
 	}})
 	if took := time.Since(last); took > time.Second+*slack {
@@ -272,6 +272,27 @@ func TestStdinDrips(t *testing.T) {
 	}
 	r.took = 0
 	w.holds(r, allows)
+}
+
+// One that never comes to an end is given up after 10 s, however steadily it writes.
+func TestStdinTricklesForEver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent("a1")
+	payload := w.payload("a1")
+	r := w.run(setup{feed: func(in io.Writer) {
+		_, err := in.Write(payload[:100])
+		for err == nil {
+			time.Sleep(200 * time.Millisecond)
+			_, err = in.Write([]byte(" "))
+		}
+	}})
+	if r.took > 10*time.Second+*slack {
+		t.Errorf("took %v", r.took)
+	}
+	r.took = 0
+	w.holds(r, allows)
+	w.works()
 }
 
 // Stdin that brings nothing, or stops in the middle, is given up after 5 s.

@@ -78,7 +78,7 @@ func (a *app) explainPayload(flags []string) error {
 			return exitCode{exitUsage, errors.New("give the number of a stop (hookctl log), or a payload on stdin")}
 		}
 	}
-	payload, err := event.Read(a.h.Stdin, event.IdleLimit)
+	payload, err := event.Read(a.h.Stdin, event.IdleLimit, event.TotalLimit)
 	if err != nil {
 		return err
 	}

@@ -84,6 +84,9 @@ have no switch of their own.`,
 			}
 			src := a.source()
 			was, err := src.Dir.SwitchOn(id)
+			if errors.Is(err, state.ErrNotOurs) {
+				return fmt.Errorf("%w, and switches off all the same: move it away", err)
+			}
 			if err != nil {
 				return err
 			}

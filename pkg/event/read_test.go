@@ -14,6 +14,9 @@ import (
 // patient is an idle limit that no passing test reaches.
 const patient = 30 * time.Second
 
+// forever is a total limit that no machine is too slow for.
+const forever = time.Hour
+
 // drip gives a few bytes at each reading.
 type drip struct {
 	text string
@@ -70,7 +73,7 @@ func TestReading(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Read(c.r, patient)
+			got, err := Read(c.r, patient, forever)
 			if string(got) != c.want || !errors.Is(err, c.err) {
 				t.Errorf("got %.60q, %v", got, err)
 			}
@@ -81,7 +84,7 @@ func TestReading(t *testing.T) {
 func TestReadingFiveMegabytes(t *testing.T) {
 	t.Parallel()
 	payload := `{"last_assistant_message":"` + strings.Repeat("x", 5<<20) + `"}`
-	if got, err := Read(&drip{payload, 7777}, patient); err != nil || string(got) != payload {
+	if got, err := Read(&drip{payload, 7777}, patient, forever); err != nil || string(got) != payload {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}
 }
@@ -112,7 +115,7 @@ func TestAPipeThatIsNeverClosed(t *testing.T) {
 			r, w := make()
 			defer w.Close()
 			go func() { _, _ = w.Write([]byte(example)) }()
-			if got, err := Read(r, patient); err != nil || string(got) != example {
+			if got, err := Read(r, patient, forever); err != nil || string(got) != example {
 				t.Errorf("got %q, %v", got, err)
 			}
 		})
@@ -129,7 +132,7 @@ func TestIdle(t *testing.T) {
 			defer w.Close()
 			go func() { _, _ = w.Write([]byte(`{"a":`)) }()
 			began := time.Now()
-			if got, err := Read(r, 60*time.Millisecond); !errors.Is(err, ErrIdle) {
+			if got, err := Read(r, 60*time.Millisecond, forever); !errors.Is(err, ErrIdle) {
 				t.Errorf("got %q, %v", got, err)
 			}
 			if took := time.Since(began); took < 60*time.Millisecond || took > 10*time.Second {
@@ -144,8 +147,33 @@ func TestIdle(t *testing.T) {
 				}
 				_ = w.Close()
 			}()
-			if got, err := Read(r, 700*time.Millisecond); err != nil || string(got) != `{"a":[1,2,3]}` {
+			if got, err := Read(r, 700*time.Millisecond, forever); err != nil || string(got) != `{"a":[1,2,3]}` {
 				t.Errorf("in pieces: got %q, %v", got, err)
+			}
+		})
+	}
+}
+
+// Whoever brings a little for ever is given up too, and whatever has come by then is
+// no event.
+func TestAPipeThatTricklesForEver(t *testing.T) {
+	t.Parallel()
+	for name, make := range pipes(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, w := make()
+			defer w.Close()
+			go func() {
+				for err := error(nil); err == nil; time.Sleep(time.Millisecond) {
+					_, err = w.Write([]byte(" "))
+				}
+			}()
+			began := time.Now()
+			if got, err := Read(r, patient, 200*time.Millisecond); !errors.Is(err, ErrSlow) {
+				t.Errorf("got %q, %v", got, err)
+			}
+			if took := time.Since(began); took < 200*time.Millisecond || took > 10*time.Second {
+				t.Errorf("gave up after %v", took)
 			}
 		})
 	}
@@ -158,7 +186,7 @@ func TestFilesForStdin(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	if got, err := Read(null, patient); err != nil || len(got) != 0 {
+	if got, err := Read(null, patient, forever); err != nil || len(got) != 0 {
 		t.Errorf("the null device gave %q, %v", got, err)
 	}
 	path := t.TempDir() + "/payload"
@@ -169,13 +197,13 @@ func TestFilesForStdin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Read(file, patient); err != nil || string(got) != example {
+	if got, err := Read(file, patient, forever); err != nil || string(got) != example {
 		t.Errorf("a file gave %q, %v", got, err)
 	}
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Read(file, 50*time.Millisecond); err == nil {
+	if got, err := Read(file, 50*time.Millisecond, forever); err == nil {
 		t.Errorf("a closed file gave %q", got)
 	}
 	folder, err := os.Open(t.TempDir())
@@ -183,7 +211,7 @@ func TestFilesForStdin(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	if got, err := Read(folder, 50*time.Millisecond); err == nil {
+	if got, err := Read(folder, 50*time.Millisecond, forever); err == nil {
 		t.Errorf("a folder gave %q", got)
 	}
 }
@@ -194,7 +222,7 @@ func (panicking) Read([]byte) (int, error) { panic("on purpose") }
 
 func TestAReaderThatPanics(t *testing.T) {
 	t.Parallel()
-	if got, err := Read(panicking{}, patient); err == nil {
+	if got, err := Read(panicking{}, patient, forever); err == nil {
 		t.Errorf("got %q", got)
 	}
 }
@@ -205,8 +233,8 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("null"), 2)
 	f.Fuzz(func(t *testing.T, data []byte, n int) {
 		n = 1 + (n&0xff)%64
-		whole, err1 := Read(bytes.NewReader(data), patient)
-		parts, err2 := Read(&drip{string(data), n}, patient)
+		whole, err1 := Read(bytes.NewReader(data), patient, forever)
+		parts, err2 := Read(&drip{string(data), n}, patient, forever)
 		if !bytes.Equal(whole, parts) || (err1 == nil) != (err2 == nil) {
 			t.Errorf("whole %q %v, in parts %q %v", whole, err1, parts, err2)
 		}

@@ -89,7 +89,7 @@ func Run(h host.Host) (code int, out Outcome) {
 	if err != nil {
 		return 0, fail(h, "unknown command line", err)
 	}
-	payload, err := event.Read(h.Stdin, event.IdleLimit)
+	payload, err := event.Read(h.Stdin, event.IdleLimit, event.TotalLimit)
 	if err != nil {
 		return 0, fail(h, "stdin", err)
 	}
@@ -143,9 +143,7 @@ func ephemeral(h host.Host, e event.Event) Outcome {
 		fail(h, "an event with an empty agent_type of an agent that has a transcript and a meta file was let through", nil)
 	}
 	if e.SessionID != "" {
-		if located := state.Locate(h.Env); located != "" {
-			out.Err = state.At(located).CountEphemeral(e.SessionID)
-		}
+		out.Err = state.Place(h.Env).CountEphemeral(e.SessionID)
 	}
 	return out
 }

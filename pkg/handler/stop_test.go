@@ -789,12 +789,12 @@ func TestTheEndOfASessionSweeps(t *testing.T) {
 	t.Parallel()
 	s := newSession(t)
 	s.check(s.payload(nil), blocked)
-	oldStore := s.state().Store("an-old-session")
+	oldStore := strings.TrimSuffix(s.state().Store("an-old-session"), ".db") + ".ephemeral"
 	s.keep = ""
 	if err := hosttest.Age(s.clock.now, s.state().Path()); err != nil { // this session's own are in use
 		t.Fatal(err)
 	}
-	hosttest.Write(t, s.clock.now.Add(-8*24*time.Hour), oldStore, "x")
+	hosttest.Write(t, s.clock.now.Add(-8*24*time.Hour), oldStore, "...")
 	s.mustRun(s.event("SessionEnd", nil))
 	if _, err := os.Stat(oldStore); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the old session is still there: %v", err)
@@ -817,9 +817,9 @@ func (w writer) Write(p []byte) (int, error) { w(); return len(p), nil }
 func TestTheAnswerDoesNotWaitForTheSweeping(t *testing.T) {
 	t.Parallel()
 	s := newSession(t)
-	oldStore := s.state().Store("an-old-session")
+	oldStore := strings.TrimSuffix(s.state().Store("an-old-session"), ".db") + ".ephemeral"
 	s.keep = ""
-	hosttest.Write(t, s.clock.now.Add(-8*24*time.Hour), oldStore, "x")
+	hosttest.Write(t, s.clock.now.Add(-8*24*time.Hour), oldStore, "...")
 	h := s.host(s.payload(nil), nil)
 	there := errors.New("nothing was answered")
 	h.Stdout = writer(func() { _, there = os.Stat(oldStore) })

@@ -174,7 +174,7 @@ func readStore(path string, ids []string) (Snapshot, error) {
 func Update(ctx context.Context, dir state.Dir, sessionID string, now time.Time, change func(*Tx) error) error {
 	lock, err := state.Acquire(ctx, dir.LockPath(sessionID), false)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(dir.Store(sessionID)), 0o700); err == nil {
+		if err = dir.Make(); err == nil {
 			lock, err = state.Acquire(ctx, dir.LockPath(sessionID), false)
 		}
 	}

@@ -2,7 +2,6 @@ package state
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,10 +9,13 @@ import (
 	"unicode/utf16"
 
 	"github.com/rs/zerolog"
+
+	"stopgate/pkg/host"
 )
 
 const (
-	logFile = "hook.log"
+	logFile  = "hook.log"
+	olderLog = ".1"
 	// maxLog bounds the log in bytes; one older log of that size is kept.
 	maxLog = 1 << 20
 )
@@ -34,33 +36,41 @@ func OpenLog(env func(string) string, dir Dir) (zerolog.Logger, func()) {
 	if dir.path == "" || level == zerolog.Disabled {
 		return zerolog.Nop(), func() {}
 	}
-	path := dir.LogPath()
-	file, err := openLog(path)
+	file, err := openLog(dir)
 	if err != nil {
 		return zerolog.Nop(), func() {}
-	}
-	if info, err := file.Stat(); err == nil && info.Size() > maxLog {
-		_ = os.Rename(path, path+".1")
-		if next, err := openLog(path); err == nil {
-			_ = file.Close()
-			file = next
-		}
 	}
 	return zerolog.New(oneWrite{file}).Level(level).With().Timestamp().Logger(), func() { _ = file.Close() }
 }
 
-// openLog opens a log without ever waiting for it: what lies there under its name
-// can be a pipe that nobody reads.
-func openLog(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|nonblocking, 0o600)
+// openLog opens the log, and begins a new one where it is full.
+func openLog(dir Dir) (*os.File, error) {
+	path := dir.LogPath()
+	file, size, err := openLogAt(path)
+	if err != nil || size <= maxLog {
+		return file, err
+	}
+	_ = file.Close()
+	if older := path + olderLog; !missing(older) && !dir.ours(older) {
+		return nil, fmt.Errorf("%s: %w, and the log is full", older, ErrNotOurs)
+	}
+	_ = os.Rename(path, path+olderLog) // another hook may have done it
+	file, _, err = openLogAt(path)
+	return file, err
+}
+
+// openLogAt opens a log without ever waiting for it: what lies there under its name
+// can be a pipe that nobody reads. What somebody else wrote there is left alone.
+func openLogAt(path string) (*os.File, int64, error) {
+	file, info, err := host.OpenAppend(path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+	if info.Size() > 0 && !isLog(head(file, len(logBegins))) {
 		_ = file.Close()
-		return nil, &os.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+		return nil, 0, fmt.Errorf("%s: %w", path, ErrNotOurs)
 	}
-	return file, nil
+	return file, info.Size(), nil
 }
 
 // oneWrite hides that a log that cannot be written is an error: zerolog would

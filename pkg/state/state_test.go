@@ -157,6 +157,98 @@ func TestTheFolderThatServes(t *testing.T) {
 	}
 }
 
+// Whoever deletes a home folder, or the state folder, does not find it again: not by
+// an event, an ephemeral one, a hold that ends, or a switch.
+func TestADeletedHomeIsNotMadeAgain(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the folder is not in HOME there")
+	}
+	places := map[string]func(home string) env{
+		"by default":       func(home string) env { return env{"HOME": home} },
+		"desktop's rule":   func(home string) env { return env{"HOME": home, "XDG_STATE_HOME": filepath.Join(home, "s")} },
+		"told":             func(home string) env { return env{"HOME": home, EnvDir: filepath.Join(home, "a", "b")} },
+		"told, the same":   func(home string) env { return env{"HOME": home, EnvDir: home} },
+		"told, with slash": func(home string) env { return env{"HOME": home + "/", EnvDir: filepath.Join(home, "a")} },
+	}
+	for name, place := range places {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("TMPDIR", t.TempDir())
+			home := filepath.Join(t.TempDir(), "home")
+			e := place(home)
+			try := func(when string, want string) {
+				t.Helper()
+				if dir, err := Find(e.get); err != nil || dir.Path() != want {
+					t.Errorf("%s: found %q, %v, want %q", when, dir.Path(), err, want)
+				}
+				_ = Place(e.get).CountEphemeral("session-1")
+				_ = Place(e.get).SwitchOff("", time.Time{})
+				if got := Existing(e.get); got.Path() != want {
+					t.Errorf("%s: for a reader it is %q, want %q", when, got.Path(), want)
+				}
+			}
+			if try("without a home", Fallback()); exists(t, home) {
+				t.Error("the home was made")
+			}
+			if err := os.Mkdir(home, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			try("with it", Locate(e.get))
+			found, err := Find(e.get)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.RemoveAll(home); err != nil {
+				t.Fatal(err)
+			}
+			if err := found.Make(); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("found and gone: %v", err)
+			}
+			_ = found.CountEphemeral("session-1")
+			if try("deleted", Fallback()); exists(t, home) {
+				t.Error("the home was made again")
+			}
+		})
+	}
+}
+
+// What was found and is gone was taken away, by an uninstallation for example.
+func TestAFolderThatWasTakenAwayIsNotMadeAgain(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	e := env{EnvDir: filepath.Join(t.TempDir(), "state")}
+	dir, err := Find(e.get)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir.Path()); err != nil {
+		t.Fatal(err)
+	}
+	_ = dir.CountEphemeral("session-1")
+	if err := dir.Make(); !errors.Is(err, fs.ErrNotExist) || exists(t, dir.Path()) {
+		t.Errorf("got %v, there %v", err, exists(t, dir.Path()))
+	}
+	if _, err := Find(e.get); err != nil || !exists(t, dir.Path()) {
+		t.Errorf("the next event does not begin anew: %v", err)
+	}
+}
+
+// The folder in the temp folder serves every home of a person that cannot be written.
+// Records of one are no news of another that can.
+func TestRecordsOfAnotherHome(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	if dir, err := Find(env{}.get); err != nil || dir.Path() != Fallback() {
+		t.Fatalf("%q, %v", dir.Path(), err)
+	}
+	home := t.TempDir()
+	e := env{EnvDir: filepath.Join(home, "new", "state")}
+	if got := Existing(e.get); got.Path() != e[EnvDir] || exists(t, filepath.Join(home, "new")) {
+		t.Errorf("a home that can be written shows %q", got.Path())
+	}
+	write(t, filepath.Join(home, "new"), "a file in its place")
+	if got := Existing(e.get); got.Path() != Fallback() {
+		t.Errorf("a home that cannot shows %q", got.Path())
+	}
+}
+
 func TestLookingForTheFolderMakesNone(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	home := filepath.Join(t.TempDir(), "home")
@@ -315,6 +407,9 @@ func TestCountingEphemeralEvents(t *testing.T) {
 	if len(dir.Stores()) != 0 {
 		t.Error("counting made a store")
 	}
+	if err := Place(env{}.get).CountEphemeral("session-1"); !errors.Is(err, ErrNoFolder) {
+		t.Errorf("without a folder: %v", err)
+	}
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "")
 	if err := At(file).CountEphemeral("session-1"); err == nil {
@@ -338,88 +433,6 @@ func TestKeeping(t *testing.T) {
 			t.Errorf("%q is %v", text, got)
 		}
 	}
-}
-
-func TestSweeping(t *testing.T) {
-	t.Parallel()
-	const old, fresh = 8 * 24 * time.Hour, time.Hour
-	type file struct {
-		name string
-		age  time.Duration
-	}
-	cases := []struct {
-		name  string
-		files []file
-		keep  []string
-	}{
-		{"a session that nobody used", []file{{"s1.db", old}, {"s1.lock", old}, {"s1.ephemeral", old}}, nil},
-		{"a session in use", []file{{"s1.db", fresh}, {"s1.lock", old}, {"s1.ephemeral", old}}, []string{"s1.db", "s1.lock", "s1.ephemeral"}},
-		{"a session that only counts", []file{{"s1.db", old}, {"s1.ephemeral", fresh}}, []string{"s1.db", "s1.ephemeral"}},
-		{"an old store set aside beside a session in use", []file{{"s1.db", fresh}, {"s1.db.corrupt-20261101T000000.000Z", old}}, []string{"s1.db"}},
-		{"a new store set aside beside an old session", []file{{"s1.db", old}, {"s1.db.corrupt-20261130T110000.000Z", fresh}}, []string{"s1.db.corrupt-20261130T110000.000Z"}},
-		{"a lock alone", []file{{"s1.lock", old}}, nil},
-		{"two sessions of like names", []file{{"s1.db", old}, {"s10.db", fresh}}, []string{"s10.db"}},
-		{"files of the future", []file{{"s1.db", -100 * old}}, []string{"s1.db"}},
-		{"a session that is held right now", []file{{"held.db", old}}, []string{"held.db", "held.lock"}},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			dir := At(t.TempDir())
-			sessions := filepath.Join(dir.Path(), "sessions")
-			for _, f := range c.files {
-				path := filepath.Join(sessions, f.name)
-				hosttest.Write(t, noon.Add(-f.age), path, "x")
-				if strings.HasPrefix(f.name, "held") {
-					lock, err := Acquire(t.Context(), filepath.Join(sessions, "held.lock"), true)
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer lock.Release()
-				}
-			}
-			dir.Sweep(noon, DefaultKeep)
-			entries, err := os.ReadDir(sessions)
-			if err != nil {
-				t.Fatal(err)
-			}
-			left := map[string]bool{}
-			for _, e := range entries {
-				left[e.Name()] = true
-			}
-			for _, name := range c.keep {
-				if !left[name] {
-					t.Errorf("%s is gone", name)
-				}
-				delete(left, name)
-			}
-			if len(left) != 0 {
-				t.Errorf("left behind: %v", left)
-			}
-		})
-	}
-	t.Run("switches whose time is over", func(t *testing.T) {
-		t.Parallel()
-		dir := At(t.TempDir())
-		write(t, filepath.Join(dir.Path(), "sessions", "x"), "")
-		for session, until := range map[string]time.Time{"": {}, "session-over": noon.Add(-time.Hour), "session-on": noon.Add(time.Hour)} {
-			if err := dir.SwitchOff(session, until); err != nil {
-				t.Fatal(err)
-			}
-		}
-		dir.Sweep(noon, DefaultKeep)
-		for name, want := range map[string]bool{"off": true, "off-session-over": false, "off-session-on": true} {
-			if exists(t, filepath.Join(dir.Path(), name)) != want {
-				t.Errorf("%s: want it there %v", name, want)
-			}
-		}
-	})
-	t.Run("no folder", func(t *testing.T) {
-		t.Parallel()
-		if n := At(filepath.Join(t.TempDir(), "missing")).Sweep(noon, DefaultKeep); n != 0 {
-			t.Errorf("%d files went", n)
-		}
-	})
 }
 
 // A folder may be called anything; on Windows some of this cannot be in a name.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -30,71 +31,89 @@ func ParseSpan(text string) (time.Duration, error) {
 	return time.ParseDuration(text)
 }
 
-// Sweep removes the files of sessions that nobody used for keep, and returns
-// how many files went. A store that somebody holds right now stays.
+// Sweep removes the files of sessions that nobody used for keep, those of all
+// sessions where that is 0, and returns how many files went. A store that somebody
+// holds right now stays, and so does everything that is not of our making: the
+// folder can hold somebody's own files.
 func (d Dir) Sweep(now time.Time, keep time.Duration) int {
-	dir := filepath.Join(d.path, sessionsDir)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return 0
-	}
-	old := map[string][]string{} // session -> its files
-	fresh := map[string]bool{}
-	for _, e := range entries {
-		name, _, _ := strings.Cut(e.Name(), ".")
-		info, err := e.Info()
-		if err != nil || now.Sub(info.ModTime()) < keep {
-			// A set-aside store does not keep the session's other files alive.
-			if !strings.Contains(e.Name(), asideMark) {
-				fresh[name] = true
-			}
-			continue
-		}
-		old[name] = append(old[name], filepath.Join(dir, e.Name()))
-	}
 	removed := 0
-	for name, paths := range old {
-		aside := func(p string) bool { return strings.Contains(p, asideMark) }
-		if fresh[name] {
-			for _, p := range paths {
-				if aside(p) && os.RemoveAll(p) == nil {
-					removed++
-				}
-			}
-			continue
-		}
-		lockPath := filepath.Join(dir, name+lockExt)
-		lock, ok := TryAcquire(lockPath)
-		if !ok {
-			continue
-		}
-		if usedSince(paths, now, keep) {
-			lock.Release() // somebody came back between the look and the lock
-			continue
-		}
-		for _, p := range append(paths, lockPath) {
-			if os.RemoveAll(p) == nil {
-				removed++
-			}
-		}
-		lock.Release()
+	for session, files := range d.unused(now, keep) {
+		removed += d.clear(session, files, now, keep)
 	}
 	d.sweepSwitches(now)
 	return removed
 }
 
-func usedSince(paths []string, now time.Time, keep time.Duration) bool {
-	return slices.ContainsFunc(paths, func(p string) bool {
-		info, err := os.Stat(p)
-		return err == nil && now.Sub(info.ModTime()) < keep
-	})
+// leftovers are files of a session that nobody used for long.
+type leftovers struct {
+	// all of the session, or only stores that were set aside.
+	all    bool
+	asides []string
+	others []string
 }
 
-// sweepSwitches removes off switches whose time is over.
-func (d Dir) sweepSwitches(now time.Time) {
-	for _, p := range append(list(d.path, offPrefix, ""), filepath.Join(d.path, offFile)) {
-		if _, err := os.Stat(p); err == nil && !d.switchedOff(filepath.Base(p), now) {
-			_ = os.Remove(p)
+// unused looks for them; the names are the sessions' as [Safe] gives them.
+func (d Dir) unused(now time.Time, keep time.Duration) map[string]*leftovers {
+	entries, _ := os.ReadDir(d.sessions()) // a folder that cannot be read has nothing to clear
+	found := map[string]*leftovers{}
+	used := map[string]bool{}
+	for _, e := range entries {
+		session, kind, ok := sessionFile(e.Name())
+		if !ok || !e.Type().IsRegular() {
+			continue
+		}
+		if found[session] == nil {
+			found[session] = &leftovers{}
+		}
+		l, path := found[session], filepath.Join(d.sessions(), e.Name())
+		switch info, err := e.Info(); {
+		case kind == anAside && err == nil && unusedFor(info, now, keep):
+			l.asides = append(l.asides, path)
+		case kind == anAside: // it does not keep the session's other files alive
+		case err == nil && unusedFor(info, now, keep):
+			l.others = append(l.others, path)
+		default:
+			used[session] = true
 		}
 	}
+	for session, l := range found {
+		if l.all = !used[session]; used[session] {
+			l.others = nil
+		}
+	}
+	return found
+}
+
+func unusedFor(info fs.FileInfo, now time.Time, keep time.Duration) bool {
+	return keep <= 0 || now.Sub(info.ModTime()) >= keep
+}
+
+// clear removes a session's leftovers, unless somebody has its lock or came back to it
+// between the look and the lock, and returns how many files went.
+func (d Dir) clear(session string, l *leftovers, now time.Time, keep time.Duration) (removed int) {
+	remove := func(paths ...string) {
+		for _, path := range paths {
+			if d.Remove(path) == nil {
+				removed++
+			}
+		}
+	}
+	if !slices.ContainsFunc(l.others, d.ours) {
+		remove(l.asides...)
+		return removed // and no lock is made for what is not ours
+	}
+	lockPath := filepath.Join(d.sessions(), session+lockExt)
+	lock, ok := TryAcquire(lockPath)
+	if !ok {
+		return 0
+	}
+	defer lock.Release()
+	for _, path := range l.others {
+		if info, err := os.Stat(path); err == nil && !unusedFor(info, now, keep) {
+			return 0
+		}
+	}
+	l.others = slices.DeleteFunc(l.others, func(path string) bool { return path == lockPath })
+	remove(append(append(l.asides, l.others...), lockPath)...) // the lock is the last to go
+	return removed
 }

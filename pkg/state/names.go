@@ -1,0 +1,112 @@
+package state
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Names in the state folder.
+const (
+	sessionsDir  = "sessions"
+	storeExt     = ".db"
+	lockExt      = ".lock"
+	ephemeralExt = ".ephemeral"
+	offFile      = "off"
+	offPrefix    = "off-"
+	asideMark    = ".corrupt-"
+	asideStamp   = "20060102T150405.000Z"
+	// beginExt is behind the name of a store that is being begun.
+	beginExt = ".new"
+)
+
+// Safe is a session id as a file name: itself where it is a plain lower-case
+// name, a hash otherwise. Two ids never share a name.
+func Safe(id string) string {
+	if plain(id) {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hashMark + hex.EncodeToString(sum[:hashBytes])
+}
+
+const (
+	hashMark  = "x-"
+	hashBytes = 16
+)
+
+// plain tells whether an id can be a file name as it is.
+func plain(id string) bool {
+	ok := len(id) >= 8 && len(id) <= 80 && !strings.HasPrefix(id, hashMark)
+	for i := 0; ok && i < len(id); i++ {
+		c := id[i]
+		ok = c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || i > 0 && (c == '-' || c == '_')
+	}
+	return ok
+}
+
+// isSafe tells whether [Safe] gives such a name.
+func isSafe(name string) bool {
+	hash, hashed := strings.CutPrefix(name, hashMark)
+	return plain(name) || hashed && len(hash) == 2*hashBytes && strings.Trim(hash, "0123456789abcdef") == ""
+}
+
+// sessionFile takes the name of a file in the sessions' folder apart: the session,
+// as [Safe] names it, and what sort of file it is by the rest of its name. ok is
+// false for a name that is none of ours.
+func sessionFile(name string) (session string, k kind, ok bool) {
+	session, ext, _ := strings.Cut(name, ".")
+	if !isSafe(session) {
+		return "", 0, false
+	}
+	switch ext = "." + ext; ext {
+	case storeExt:
+		return session, aStore, true
+	case lockExt:
+		return session, aLock, true
+	case ephemeralExt:
+		return session, aCount, true
+	case storeExt + beginExt:
+		return session, aBeginning, true
+	}
+	stamp, is := strings.CutPrefix(ext, storeExt+asideMark)
+	if _, err := time.Parse(asideStamp, stamp); !is || err != nil {
+		return "", 0, false
+	}
+	return session, anAside, true
+}
+
+// switchFile tells whether a name is one of a switch.
+func switchFile(name string) bool {
+	session, is := strings.CutPrefix(name, offPrefix)
+	return name == offFile || is && isSafe(session)
+}
+
+// Store is the path of a session's store.
+func (d Dir) Store(sessionID string) string { return d.session(sessionID, storeExt) }
+
+// LockPath is the side lock of a session's store.
+func (d Dir) LockPath(sessionID string) string { return d.session(sessionID, lockExt) }
+
+func (d Dir) session(id, ext string) string { return filepath.Join(d.sessions(), Safe(id)+ext) }
+
+func (d Dir) sessions() string { return filepath.Join(d.path, sessionsDir) }
+
+// AsideName is the name under which a broken store is set aside.
+func AsideName(store string, now time.Time) string {
+	return store + asideMark + now.UTC().Format(asideStamp)
+}
+
+// LastAside is when a store was last set aside; zero for never.
+func LastAside(store string) time.Time {
+	var last time.Time
+	for _, p := range list(filepath.Dir(store), filepath.Base(store)+asideMark, "") {
+		at, err := time.Parse(asideStamp, strings.TrimPrefix(p, store+asideMark))
+		if err == nil && at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
