@@ -27,7 +27,7 @@ The exit code is 1 when a check failed.`,
 			if err != nil {
 				return err
 			}
-			rep := doctor.Doctor{World: w, Host: a.h, Now: a.h.Clock.Now()}.Run(a.context())
+			rep := doctor.Doctor{World: w, Now: a.h.Clock.Now()}.Run(a.context())
 			if asJSON {
 				enc := json.NewEncoder(a.h.Stdout)
 				enc.SetEscapeHTML(false)

@@ -20,7 +20,7 @@ func (a *app) install() *cobra.Command {
 	var o setup.InstallOptions
 	var hold, patience time.Duration
 	var blocks int
-	var noCourier bool
+	var noCourier, dryRun bool
 	var lead string
 	cmd := &cobra.Command{
 		Use:   "install",
@@ -58,16 +58,22 @@ on the command line stays as it is, also arguments that you added to the entries
 			if err != nil {
 				return err
 			}
-			rep, err := w.Install(a.context(), o)
+			plan, err := w.PlanInstall(o)
 			if errors.As(err, new(setup.UsageError)) {
 				return exitCode{exitUsage, err}
 			}
 			if err != nil {
 				return err
 			}
-			a.installed(w, rep, o)
-			if failed := rep.Failed(); len(failed) > 0 {
-				return fmt.Errorf("%s does not answer as it should; hookctl doctor says more", w.Short(setup.Program(failed[0].Entry)))
+			defer plan.Close()
+			if !dryRun {
+				if err := plan.Apply(a.context()); err != nil {
+					return err
+				}
+			}
+			a.installed(w, plan, o.Scope, dryRun)
+			if failed := plan.Failed(); len(failed) > 0 {
+				return fmt.Errorf("%s does not answer as it should", w.Short(failed[0].Hook.Program))
 			}
 			return nil
 		},
@@ -81,7 +87,7 @@ on the command line stays as it is, also arguments that you added to the entries
 	f.BoolVar(&noCourier, "no-courier", false, "do not register the courier")
 	f.StringVar(&lead, "lead", policy.LeadHeadless, "hold the coordinator's own stop for its agents `WHEN`: headless (nobody attends), always or never")
 	f.BoolVar(&o.CI, "ci", false, "install what a CI runner needs: no courier, no link")
-	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be done and change nothing")
+	f.BoolVar(&dryRun, "dry-run", false, "show what would be done and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("scope", "settings")
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions( // fails only for an unknown flag
 		[]cobra.Completion{settings.User, settings.Project, settings.Local}, cobra.ShellCompDirectiveNoFileComp))
@@ -94,12 +100,11 @@ func (a *app) world() (setup.World, error) {
 	if err != nil {
 		return setup.World{}, fmt.Errorf("the current folder: %w", err)
 	}
-	return setup.World{Env: a.h.Env, Cwd: cwd, Self: a.h.Self(), Now: a.h.Clock.Now}, nil
+	return setup.World{Host: a.h, Cwd: cwd}, nil
 }
 
-// installed prints the report of an installation.
-func (a *app) installed(w setup.World, rep setup.InstallReport, o setup.InstallOptions) {
-	dryRun := o.DryRun
+// installed prints what an installation did, or would do.
+func (a *app) installed(w setup.World, rep *setup.InstallPlan, scope string, dryRun bool) {
 	scr := a.screen()
 	if dryRun {
 		scr.Line("dry run: nothing was changed")
@@ -128,8 +133,15 @@ func (a *app) installed(w setup.World, rep setup.InstallReport, o setup.InstallO
 	if rep.Kept {
 		scr.Text("  ", "  ", "what you had chosen stays: "+chosen(rep.Choice), view.Normal)
 	}
-	for _, path := range rep.Elsewhere {
-		scr.Text("  ", "  ", "also registered in "+w.Short(path)+": each event is answered once all the same", view.Normal)
+	for _, h := range rep.ByHand {
+		scr.Text("  ", "  ", "left alone: "+byHand(h)+"; so no entry of ours was added beside it. To have one, take that line out and install again", view.Normal)
+	}
+	for _, e := range rep.Elsewhere {
+		text := "also registered in " + w.Short(e.Path) + ": each event is answered once all the same"
+		if e.Differs != "" {
+			text += ", by whichever of the two comes first, and the flags there are others (" + view.Clean(e.Differs) + "): hookctl uninstall, then install once, leaves nothing to chance"
+		}
+		scr.Text("  ", "  ", text, view.Normal)
 	}
 	if rep.Diff != "" {
 		scr.Line()
@@ -142,7 +154,7 @@ func (a *app) installed(w setup.World, rep setup.InstallReport, o setup.InstallO
 			a.proof(scr, p)
 		}
 	}
-	a.caveats(scr, w, rep, o.Scope)
+	a.caveats(scr, w, rep, scope)
 	scr.Line()
 	switch {
 	case dryRun && !rep.Changed():
@@ -167,7 +179,7 @@ func (a *app) installed(w setup.World, rep setup.InstallReport, o setup.InstallO
 }
 
 // caveats says what keeps the entries from doing what the person expects.
-func (a *app) caveats(scr view.Screen, w setup.World, rep setup.InstallReport, scope string) {
+func (a *app) caveats(scr view.Screen, w setup.World, rep *setup.InstallPlan, scope string) {
 	warn := func(text string) {
 		scr.Line()
 		scr.Text("! ", "  ", text, view.Bad)
@@ -251,18 +263,26 @@ func chosen(c setup.Choice) string {
 
 // proof prints how one entry answered.
 func (a *app) proof(scr view.Screen, p setup.Proof) {
-	who := p.Entry.Event
-	if pol, err := setup.Policy(p.Entry); err == nil && pol.Mode != policy.Gate {
+	who := p.Hook.Event
+	if pol, err := p.Hook.Policy(); err == nil && pol.Mode != policy.Gate {
 		who += " " + pol.Mode
 	}
 	switch {
 	case p.Skipped != "":
-		scr.Text("  -    ", "       ", who+": "+p.Skipped, view.Normal)
+		scr.Text("  -    ", "       ", who+": "+view.Clean(p.Skipped), view.Normal)
 	case p.Err != nil:
 		scr.Text("  FAIL ", "       ", who+": "+view.Clean(p.Err.Error()), view.Normal)
+		if p.Mend != "" {
+			scr.Text("       -> ", "          ", view.Clean(p.Mend), view.Normal)
+		}
 	default:
 		scr.Text("  ok   ", "       ", who+": "+p.Want+" ("+p.Took.Round(time.Millisecond).String()+")", view.Normal)
 	}
+}
+
+// byHand names an entry that somebody wrote.
+func byHand(h setup.Hook) string {
+	return h.Path + " runs the hook by a line of your own (" + view.Clean(strings.Join(append([]string{h.Command}, h.Args...), " ")) + ")"
 }
 
 // diff prints a unified diff.

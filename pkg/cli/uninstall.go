@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -14,15 +15,19 @@ import (
 
 func (a *app) uninstall() *cobra.Command {
 	var o setup.UninstallOptions
+	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "uninstall",
 		Short: "take the entries of stopgate out again",
 		Long: `uninstall takes the entries of stopgate, and nothing else, out of the settings of
 this user and this folder, and out of every file that install ever wrote. A file
-that nobody changed since is given its old bytes back.
+that nobody changed since is given its old bytes back; of any other only the entries
+leave.
 
 With --purge everything else of stopgate goes too: the programs, the link, the
-backups and records of install, and all that was recorded of sessions.`,
+backups and records of install, and all that was recorded of sessions; never a file
+that only has such a name. Stops that are held are let through first, and couriers
+leave.`,
 		Example: `  hookctl uninstall
   hookctl uninstall --purge --dry-run`,
 		Args: cobra.NoArgs,
@@ -31,25 +36,28 @@ backups and records of install, and all that was recorded of sessions.`,
 			if err != nil {
 				return err
 			}
-			rep, err := w.Uninstall(o)
+			plan, err := w.PlanUninstall(o)
 			if err != nil {
 				return err
 			}
-			a.uninstalled(w, rep, o)
-			return rep.Err()
+			if !dryRun {
+				err = plan.Apply(a.context())
+			}
+			a.uninstalled(w, plan, o.Purge, dryRun)
+			return errors.Join(err, plan.Err())
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.File, "settings", "", "look into this settings `FILE` too")
 	f.BoolVar(&o.Purge, "purge", false, "also remove programs, backups, records and the state folder")
-	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be done and change nothing")
+	f.BoolVar(&dryRun, "dry-run", false, "show what would be done and change nothing")
 	return cmd
 }
 
-// uninstalled prints the report of an uninstallation.
-func (a *app) uninstalled(w setup.World, rep setup.UninstallReport, o setup.UninstallOptions) {
+// uninstalled prints what an uninstallation did, or would do.
+func (a *app) uninstalled(w setup.World, rep *setup.UninstallPlan, purge, dryRun bool) {
 	scr := a.screen()
-	if o.DryRun {
+	if dryRun {
 		scr.Line("dry run: nothing was changed")
 		scr.Line()
 	}
@@ -66,11 +74,11 @@ func (a *app) uninstalled(w setup.World, rep setup.UninstallReport, o setup.Unin
 		switch {
 		case c.Edit.New == nil:
 			what = "removed: install had made it"
-		case c.Edit.Restored, c.Entries == 0:
+		case c.Edit.Restored:
 			what = "its old bytes are back"
 		}
 		scr.Text("", "  ", w.Short(c.Path)+": "+what, view.Normal)
-		if c.Edit.Backup != "" && !o.Purge {
+		if c.Edit.Backup != "" && !purge {
 			scr.Text("  backup ", "         ", w.Short(c.Edit.Backup), view.Normal)
 		}
 		if c.Edit.New != nil { // of a file that goes there is nothing to compare
@@ -82,11 +90,17 @@ func (a *app) uninstalled(w setup.World, rep setup.UninstallReport, o setup.Unin
 	for _, path := range rep.Managed {
 		scr.Text("", "  ", w.Short(path)+": managed settings register stopgate; whoever manages them can take it out", view.Normal)
 	}
-	if cleared == 0 && len(rep.Files) == 0 {
+	for _, l := range rep.ByHand {
+		scr.Text("", "  ", w.Short(l.Path)+": "+byHand(l.Hook)+"; take it out there", view.Normal)
+	}
+	if cleared == 0 && len(rep.Files)+len(rep.ByHand) == 0 {
 		scr.Line("no settings file has an entry of stopgate")
 	}
+	for _, r := range rep.Running {
+		scr.Text("", "  ", fmt.Sprintf("process %d %s: %s", r.PID, view.Clean(r.What), would(dryRun, "it was told to let go first", "it would be told to let go first")), view.Normal)
+	}
 	if len(rep.Purged) > 0 {
-		scr.Line(would(o.DryRun, "removed", "would remove"))
+		scr.Line(would(dryRun, "removed", "would remove"))
 		for _, line := range summed(w, rep.Purged) {
 			scr.Line("  ", line)
 		}
@@ -97,10 +111,10 @@ func (a *app) uninstalled(w setup.World, rep setup.UninstallReport, o setup.Unin
 			scr.Text("  ", "    ", view.Clean(text), view.Normal)
 		}
 	}
-	if rep.Installed && !o.Purge {
+	if rep.Installed && !purge {
 		scr.Text("", "  ", "the programs and what was recorded stay: hookctl uninstall --purge removes them", view.Normal)
 	}
-	if cleared > 0 && !o.DryRun {
+	if cleared > 0 && !dryRun {
 		scr.Text("", "  ", "running sessions keep their hooks until they end", view.Normal)
 	}
 }

@@ -1,7 +1,10 @@
 package doctor
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,7 +32,7 @@ const (
 const defaultCap = 8
 
 func settingsRead(f facts) Check {
-	var broken, read []string
+	var broken, misfit, read []string
 	for _, s := range f.sources {
 		if s.Err != nil {
 			broken = append(broken, s.Err.Error())
@@ -38,9 +41,14 @@ func settingsRead(f facts) Check {
 			}
 			continue
 		}
+		if s.Misfit != nil {
+			misfit = append(misfit, f.short(s.Path)+": "+s.Misfit.Error())
+		}
 		read = append(read, s.Scope+" "+f.short(s.Path))
 	}
 	switch {
+	case len(misfit) > 0:
+		return Check{Status: Fail, Found: strings.Join(append(misfit, broken...), "; "), Mend: "mend that place in the file, then " + again}
 	case len(broken) > 0:
 		return Check{Status: Fail, Found: strings.Join(broken, "; "), Mend: "mend that file: the client cannot read it either"}
 	case len(read) == 0:
@@ -51,7 +59,7 @@ func settingsRead(f facts) Check {
 
 // hook is one entry of ours with where it stands.
 type hook struct {
-	settings.Found
+	setup.Hook
 	source setup.Source
 	policy policy.Policy
 	err    error
@@ -61,8 +69,8 @@ func (f facts) hooks() []hook {
 	var all []hook
 	for _, s := range f.sources {
 		for _, e := range s.Hooks {
-			h := hook{Found: e, source: s}
-			h.policy, h.err = setup.Policy(e.Entry)
+			h := hook{Hook: e, source: s}
+			h.policy, h.err = e.Policy()
 			all = append(all, h)
 		}
 	}
@@ -116,7 +124,11 @@ func entriesPresent(f facts) Check {
 	}
 	var parts, titles []string
 	for i, h := range hooks {
-		titles = append(titles, h.title())
+		title := h.title()
+		if h.ByHand {
+			title += " (by a line of your own)"
+		}
+		titles = append(titles, title)
 		if i+1 == len(hooks) || hooks[i+1].source.Path != h.source.Path {
 			parts = append(parts, h.source.Scope+": "+strings.Join(titles, ", "))
 			titles = nil
@@ -210,37 +222,74 @@ func hookRuns(f facts) Check {
 	if f.proofErr != nil {
 		return Check{Status: Warn, Found: "could not be tried: " + f.proofErr.Error()}
 	}
-	var programs []string
+	var programs, untried []string
 	answer := ""
 	for _, p := range f.proofs {
-		program := setup.Program(p.Entry)
+		program := f.short(p.Hook.Program)
 		if p.Err != nil {
-			return Check{Status: Fail, Found: fmt.Sprintf("%s %s on %s: %v", f.short(program), strings.Join(p.Entry.Args, " "), p.Entry.Event, p.Err), Mend: again}
+			c := Check{Status: Fail, Found: fmt.Sprintf("%s on %s: %v", strings.Join(append([]string{program}, p.Hook.Flags...), " "), p.Hook.Event, p.Err), Mend: cmp.Or(p.Mend, again)}
+			if errors.Is(p.Err, fs.ErrNotExist) && p.Mend == "" {
+				c.Mend = f.reinstall
+			}
+			return c
 		}
-		if !slices.Contains(programs, f.short(program)) {
-			programs = append(programs, f.short(program))
+		if p.Skipped != "" {
+			if !slices.Contains(untried, p.Skipped) {
+				untried = append(untried, p.Skipped)
+			}
+			continue
 		}
-		if pol, err := setup.Policy(p.Entry); err == nil && p.Skipped == "" && pol.Mode == policy.Gate && p.Entry.Event == event.SubagentStop {
+		if !slices.Contains(programs, program) {
+			programs = append(programs, program)
+		}
+		if pol, err := p.Hook.Policy(); err == nil && pol.Mode == policy.Gate && p.Hook.Event == event.SubagentStop {
 			answer = fmt.Sprintf(": %s (%s)", p.Want, p.Took.Round(time.Millisecond))
 		}
 	}
-	if len(programs) == 0 {
+	if len(programs)+len(untried) == 0 {
 		return Check{Status: Note, Found: "nothing registered to try"}
 	}
 	found := strings.Join(programs, ", ") + answer
+	if len(untried) > 0 {
+		if slices.ContainsFunc(f.proofs, func(p setup.Proof) bool { return !filepath.IsAbs(p.Hook.Program) }) {
+			return Check{Status: Warn, Found: strings.TrimPrefix(found+"; ", "; ") + strings.Join(untried, "; "), Mend: again}
+		}
+		return Check{Status: Note, Found: strings.TrimPrefix(found+"; ", "; ") + strings.Join(untried, "; ")}
+	}
 	for _, p := range f.proofs {
-		switch program := setup.Program(p.Entry); {
-		case p.Entry.Shell:
+		if p.Hook.Shell {
 			return Check{Status: Note, Found: found + "; an entry without args goes through a shell", Mend: again}
-		case !filepath.IsAbs(program):
-			return Check{Status: Warn, Found: found + "; the path is not absolute, so it depends on the session's folder", Mend: again}
 		}
 	}
 	return Check{Status: OK, Found: found}
 }
 
+// ownFiles looks for what an installation by another user left behind.
+func ownFiles(f facts) Check {
+	if len(f.strangers) == 0 {
+		return Check{Status: OK, Found: "what stopgate and the client write belongs to " + cmp.Or(f.person, "this user")}
+	}
+	var folders []string
+	for _, s := range f.strangers {
+		// The outermost of them; what is below comes along.
+		if len(folders) == 0 || !strings.HasPrefix(s.Path, folders[len(folders)-1]) {
+			folders = append(folders, s.Path)
+		}
+	}
+	var names, quoted []string
+	for _, dir := range folders {
+		names = append(names, f.short(dir))
+		quoted = append(quoted, "'"+strings.ReplaceAll(dir, "'", `'\''`)+"'")
+	}
+	return Check{
+		Status: Warn,
+		Found:  fmt.Sprintf("%d files and folders belong to %s, who is not whose home this is, so the hook may not be able to write: %s", len(f.strangers), f.strangers[0].Owner, strings.Join(names, ", ")),
+		Mend:   "sudo chown -R " + f.person + ": " + strings.Join(quoted, " "),
+	}
+}
+
 // where names an entry: its file, and the place in it.
-func (f facts) where(s setup.Source, e settings.Found) string {
+func (f facts) where(s setup.Source, e setup.Hook) string {
 	name := f.short(s.Path)
 	if e.Path != "" {
 		name += " " + e.Path
@@ -253,12 +302,12 @@ func (f facts) where(s setup.Source, e settings.Found) string {
 func waitsFit(f facts) Check {
 	c := Check{Status: OK}
 	var fine, bad, known []string
-	look := func(s setup.Source, e settings.Found) {
-		p, err := setup.Policy(e.Entry)
-		if err != nil || e.Event != event.SubagentStop {
+	look := func(s setup.Source, e setup.Hook) {
+		p, err := e.Policy()
+		if err != nil || e.Event != event.SubagentStop && e.Event != event.Stop {
 			return
 		}
-		strains := f.limits.Strains(e.Entry)
+		strains := f.limits.Strains(e)
 		for _, strain := range strains {
 			text := f.where(s, e) + ": " + strain.Text
 			if !strain.Broken {

@@ -11,7 +11,6 @@ import (
 	"context"
 	"time"
 
-	"stopgate/pkg/host"
 	"stopgate/pkg/setup"
 )
 
@@ -46,9 +45,7 @@ type Report struct {
 // Doctor asks the questions.
 type Doctor struct {
 	World setup.World
-	// Host is the machine: its files and processes.
-	Host host.Host
-	Now  time.Time
+	Now   time.Time
 }
 
 // checks are the questions, in the order in which they are shown.
@@ -65,6 +62,7 @@ var checks = []struct {
 	{"policy", hooksAllowed},
 	{"switch", switchedOn},
 	{"state", stateUsable},
+	{"owner", ownFiles},
 	{"recorded", lastRecorded},
 	{"client", clientVersion},
 	{"background", backgroundTasks},

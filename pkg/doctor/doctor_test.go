@@ -3,6 +3,7 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -42,9 +43,13 @@ func registered(scope string, change func(*setup.Choice)) source {
 func with(scope string, entries ...settings.Entry) source {
 	s := source{Scope: scope, Path: "/" + scope + ".json"}
 	for _, e := range entries {
-		s.Hooks = append(s.Hooks, settings.Found{Entry: e, Path: fmt.Sprintf("hooks.%s[0]", e.Event)})
+		s.Hooks = append(s.Hooks, hookOf(e))
 	}
 	return s
+}
+
+func hookOf(e settings.Entry) setup.Hook {
+	return setup.Hook{Found: settings.Found{Entry: e, Path: fmt.Sprintf("hooks.%s[0]", e.Event)}, Program: e.Command, Flags: e.Args}
 }
 
 func (s source) looking(v settings.View) source { s.View = v; return s }
@@ -57,7 +62,7 @@ func TestChecks(t *testing.T) {
 		return settings.Entry{Event: "SubagentStop", Command: "/h/hook", Args: append([]string{}, args...), Timeout: timeout}
 	}
 	proved := func(e settings.Entry, err error) []setup.Proof {
-		return []setup.Proof{{Entry: e, Want: "blocks the stop", Took: 5 * time.Millisecond, Err: err}}
+		return []setup.Proof{{Hook: hookOf(e), Want: "blocks the stop", Took: 5 * time.Millisecond, Err: err}}
 	}
 	plugged := source{Scope: settings.User, Path: "/user.json", Plugin: "stopgate@x"}
 	for _, c := range []struct {
@@ -128,7 +133,21 @@ func TestChecks(t *testing.T) {
 		{check: "hook", situation: "it blocks", facts: facts{proofs: proved(gate(0), nil)}, status: OK, found: "/h/hook: blocks the stop (5ms)"},
 		{check: "hook", situation: "it does not", facts: facts{proofs: proved(gate(0, "--x"), errors.New("no such file"))}, status: Fail, found: "/h/hook --x on SubagentStop: no such file", mend: "hookctl install"},
 		{check: "hook", situation: "through a shell", facts: facts{proofs: proved(settings.Entry{Event: "SubagentStop", Command: "/h/hook gate", Shell: true}, nil)}, status: Note, found: "shell"},
-		{check: "hook", situation: "a relative path", facts: facts{proofs: proved(settings.Entry{Event: "SubagentStop", Command: "bin/hook", Args: []string{}}, nil)}, status: Warn, found: "not absolute"},
+		{check: "hook", situation: "a relative path", facts: facts{proofs: []setup.Proof{{Hook: hookOf(settings.Entry{Event: "SubagentStop", Command: "bin/hook", Args: []string{}}), Skipped: "not tried: bin/hook is another program in each folder"}}}, status: Warn, found: "in each folder", mend: "hookctl install"},
+		{check: "hook", situation: "a program that install did not put there", facts: facts{proofs: append(proved(gate(0), nil), setup.Proof{Hook: hookOf(gate(0)), Skipped: "not tried: it is another's"})}, status: Note, found: "/h/hook: blocks the stop (5ms); not tried: it is another's"},
+		{check: "hook", situation: "a program that is gone", facts: facts{reinstall: "get it back", proofs: proved(gate(0), &fs.PathError{Op: "stat", Path: "/h/hook", Err: fs.ErrNotExist})}, status: Fail, found: "/h/hook on SubagentStop: stat /h/hook", mend: "get it back"},
+		{check: "hook", situation: "a variable that no program of Go can read", facts: facts{proofs: []setup.Proof{{Hook: hookOf(gate(0)), Err: errors.New("exit code 2: malformed"), Mend: "mend GOMEMLIMIT"}}}, status: Fail, found: "malformed", mend: "mend GOMEMLIMIT"},
+
+		{check: "settings", situation: "hooks are null", sources: []source{{Scope: "local", Path: "/local.json", Misfit: errors.New("line 1, column 2: x")}}, status: Fail, found: "/local.json: line 1, column 2: x", mend: "mend that place in the file, then hookctl install"},
+		{check: "entries", situation: "a gate that somebody wrote", sources: []source{func() source {
+			s := registered("user", nil)
+			s.Hooks[0].ByHand = true
+			return s
+		}()}, status: OK, found: "user: gate --hold 9m30s --patience 1h (by a line of your own), courier"},
+
+		{check: "owner", situation: "all the same", facts: facts{person: "dev"}, status: OK, found: "belongs to dev"},
+		{check: "owner", situation: "root's", facts: facts{person: "dev", strangers: []setup.Stranger{{Path: "/h/a b", Owner: "root"}, {Path: "/h/a b/x", Owner: "root"}, {Path: "/h/c", Owner: "root"}}}, status: Warn,
+			found: "3 files and folders belong to root, who is not whose home this is, so the hook may not be able to write: /h/a b, /h/c", mend: "sudo chown -R dev: '/h/a b' '/h/c'"},
 		{check: "hook", situation: "no room to try", facts: facts{proofErr: errors.New("disk full")}, status: Warn, found: "disk full"},
 
 		{check: "timeout", situation: "the recommended set", sources: []source{registered("user", nil)}, status: OK, found: "gate --hold 9m30s --patience 1h under a timeout of 11m, courier --for 2h under a timeout of 2h1m"},
@@ -138,6 +157,7 @@ func TestChecks(t *testing.T) {
 		{check: "timeout", situation: "the client's default under a short hold", sources: []source{with("user", gate(0, "--hold", "1m", "--patience", "5m"))}, status: OK},
 		{check: "timeout", situation: "just longer", sources: []source{with("user", gate(545, "--hold", "9m"))}, status: Warn, found: "no time to answer", mend: `"timeout": 600`},
 		{check: "timeout", situation: "the courier's default of two hours", sources: []source{with("user", gate(600, "courier"))}, status: Fail, found: "courier's wait of 2h"},
+		{check: "timeout", situation: "the coordinator's hold longer than its timeout", sources: []source{with("user", settings.Entry{Event: "Stop", Command: "/h/hook", Args: []string{"lead", "--patience", "2h"}, Timeout: 3660})}, status: Fail, found: "a timeout of 3660 s under the coordinator's hold of 2h", mend: `"timeout": 7260`},
 		{check: "timeout", situation: "no hold", sources: []source{with("user", gate(30))}, status: OK},
 		{check: "timeout", situation: "nothing", status: Note},
 		{check: "timeout", situation: "as former versions registered it, in a project", sources: []source{registered("user", nil), with("project", gate(660, "gate", "--hold", "10m"))}, status: Warn,
@@ -227,7 +247,7 @@ func TestChecks(t *testing.T) {
 			}
 			f.short = func(p string) string { return p }
 			f.env = func(name string) string { return c.env[name] }
-			f.limits = setup.World{Env: f.env}.Limits(c.host, f.sources)
+			f.limits = setup.World{Host: host.Host{Env: f.env}}.Limits(c.host, f.sources)
 			i := slices.IndexFunc(checks, func(k struct {
 				name string
 				ask  func(facts) Check
@@ -289,7 +309,7 @@ func machine(t *testing.T) (Doctor, string) {
 	home := t.TempDir()
 	env := map[string]string{"HOME": home, "LOCALAPPDATA": home, "USERPROFILE": home, state.EnvDir: filepath.Join(home, "state")}
 	return Doctor{
-		World: setup.World{Env: func(n string) string { return env[n] }, Cwd: home, Now: func() time.Time { return now }},
+		World: setup.World{Host: host.Host{Env: func(n string) string { return env[n] }}, Cwd: home},
 		Now:   now,
 	}, home
 }

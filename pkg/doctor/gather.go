@@ -15,7 +15,6 @@ import (
 
 	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
-	"stopgate/pkg/settings"
 	"stopgate/pkg/setup"
 	"stopgate/pkg/state"
 )
@@ -32,7 +31,12 @@ type facts struct {
 	plugins []setup.Source
 	// limits are the client's own clocks for a session here.
 	limits setup.Limits
-	proofs []setup.Proof
+	// strangers are files of another user than the person whose home this is.
+	strangers []setup.Stranger
+	person    string
+	// reinstall is how programs that are gone come back.
+	reinstall string
+	proofs    []setup.Proof
 	// proofErr is why nothing could be tried.
 	proofErr error
 	state    stateFacts
@@ -63,23 +67,24 @@ type sessionFacts struct {
 func (d Doctor) gather(ctx context.Context) facts {
 	f := facts{now: d.Now, short: d.World.Short, env: d.World.Env}
 	f.sources, f.plugins = d.World.Sources(), d.World.Plugins()
-	f.limits = d.World.Limits(d.Host, f.sources)
-	var entries []settings.Entry
+	f.limits = d.World.Limits(d.World.Host, f.sources)
+	var hooks []setup.Hook
 	for _, s := range f.sources {
 		for _, h := range s.Hooks {
-			e := h.Entry
-			if !slices.ContainsFunc(entries, func(o settings.Entry) bool { return sameCommand(o, e) }) {
-				entries = append(entries, e)
+			if !slices.ContainsFunc(hooks, func(o setup.Hook) bool { return sameCommand(o, h) }) {
+				hooks = append(hooks, h)
 			}
 		}
 	}
-	f.proofs, f.proofErr = setup.Prove(ctx, entries, f.sources)
+	f.proofs, f.proofErr = d.World.Prove(ctx, hooks, f.sources)
+	f.reinstall = d.World.Reinstall()
+	f.strangers, f.person = d.World.Strangers()
 	f.state = d.state(ctx)
 	f.sessions, f.version = d.sessions(ctx)
 	return f
 }
 
-func sameCommand(a, b settings.Entry) bool {
+func sameCommand(a, b setup.Hook) bool {
 	return a.Event == b.Event && a.Command == b.Command && slices.Equal(a.Args, b.Args)
 }
 
@@ -163,7 +168,7 @@ func (d Doctor) sessions(ctx context.Context) (f sessionFacts, version string) {
 		f.id, f.event, f.at = all[0].ID, all[0].LastEvent, all[0].LastEventAt
 	}
 	for _, s := range all {
-		if version = lastVersion(d.Host.Files, s.Transcript); version != "" {
+		if version = lastVersion(d.World.Files, s.Transcript); version != "" {
 			break
 		}
 	}

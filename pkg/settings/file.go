@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sort"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -232,7 +233,7 @@ func edit(path string, change func(target string, old []byte) ([]byte, error), a
 func write(res *Result, info fs.FileInfo, opts Options) (again bool, err error) {
 	target := res.Target
 	dir := filepath.Dir(target)
-	made, err := makeDirs(dir)
+	made, err := host.MakeDirs(dir)
 	res.Made = append(res.Made, made...)
 	defer func() {
 		if err != nil {
@@ -285,7 +286,7 @@ func write(res *Result, info fs.FileInfo, opts Options) (again bool, err error) 
 		return true, nil
 	}
 	if temp != "" {
-		err = os.Rename(temp, target)
+		err = bring(temp, target, res.New)
 	} else {
 		err = os.Remove(target)
 	}
@@ -297,6 +298,22 @@ func write(res *Result, info fs.FileInfo, opts Options) (again bool, err error) 
 	res.Backup = backup
 	prune(target, opts)
 	return false, nil
+}
+
+// bring puts a finished file in its place. A mount point, as a container has it for a
+// single file, cannot be replaced but only written: then the backup is what a crash
+// leaves whole.
+func bring(temp, target string, data []byte) error {
+	err := os.Rename(temp, target)
+	if !errors.Is(err, syscall.EBUSY) {
+		return err
+	}
+	f, err := os.OpenFile(target, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close(), os.Remove(temp))
 }
 
 // resolve follows the links of path's folder and of path itself to the file
@@ -374,27 +391,6 @@ func read(target string) ([]byte, fs.FileInfo, error) {
 		return nil, nil, fmt.Errorf("%s: more than %d MB is no settings file", target, maxSize>>20)
 	}
 	return data, info, nil
-}
-
-// makeDirs makes a folder and those above it and says which were missing.
-func makeDirs(dir string) ([]string, error) {
-	var missing []string
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(at); err == nil || !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
-			break
-		}
-		missing = append([]string{at}, missing...)
-	}
-	var made []string
-	for _, d := range missing {
-		switch err := os.Mkdir(d, 0o700); {
-		case err == nil:
-			made = append(made, d)
-		case !errors.Is(err, fs.ErrExist):
-			return made, err
-		}
-	}
-	return made, nil
 }
 
 // ready tells what will keep a file from being written, as far as that shows

@@ -1,9 +1,6 @@
 package setup
 
 import (
-	"debug/buildinfo"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -63,6 +60,9 @@ const (
 	recordTimeout = 10
 )
 
+// events are those that entries stand under.
+var events = []string{event.SubagentStop, event.SubagentStart, event.PostToolUse, event.SessionEnd, event.Stop}
+
 // Entries are the registrations of a choice for a hook at a path.
 func Entries(hook string, c Choice) []settings.Entry {
 	gate := []string{policy.Gate}
@@ -118,140 +118,42 @@ func Span(d time.Duration) string {
 	return text
 }
 
-// Adopt takes over what the entries in a settings file say: the flags of the
-// gate and the courier there. ok is false where no gate of ours is among them. moved
-// tells that the hold there was the default of a former version, which gives way to
-// the new one.
-func Adopt(found []settings.Found) (c Choice, moved, ok bool) {
+// Adopt takes over what the entries in a settings file say: the flags of the gate and
+// the courier there. ok is false where no gate of ours is among them. moved tells that
+// the hold there was the default of a former version, which gives way to the new one.
+func Adopt(hooks []Hook) (c Choice, moved, ok bool) {
 	c = Default()
 	c.Courier, c.Lead = false, policy.LeadNever
-	for _, f := range found {
-		p, extra, err := parse(f.Entry)
-		if err != nil || f.Event != event.SubagentStop && f.Event != event.Stop {
+	for _, h := range hooks {
+		p, err := h.Policy()
+		if err != nil || h.ByHand || h.Event != event.SubagentStop && h.Event != event.Stop {
 			continue
 		}
 		switch p.Mode {
-		case policy.Lead:
-			c.Lead, c.LeadPatience, c.LeadExtra = p.Lead, p.Patience, extra
 		case policy.Gate:
 			if !ok {
-				c.Hold, c.Patience, c.Blocks, c.Extra, ok = p.Hold, p.Patience, p.Blocks, extra, true
-				if moved = formerHold(f.Entry); moved {
+				c.Hold, c.Patience, c.Blocks, c.Extra, ok = p.Hold, p.Patience, p.Blocks, extra(p), true
+				if moved = h.former(); moved {
 					c.Hold = DefaultHold
 				}
 			}
 		case policy.Courier:
-			c.Courier, c.CourierFor, c.CourierExtra = true, p.For, extra
+			c.Courier, c.CourierFor, c.CourierExtra = true, p.For, extra(p)
+		case policy.Lead:
+			c.Lead, c.LeadPatience, c.LeadExtra = p.Lead, p.Patience, extra(p)
 		}
 	}
 	return c, moved, ok
 }
 
-// parse reads an entry's policy, and those of its flags that install has no
-// option for.
-func parse(e settings.Entry) (policy.Policy, []string, error) {
-	p, err := policy.Parse(e.Args)
-	if err != nil || e.Shell {
-		if e.Shell {
-			p, err = policy.Parse(words(e.Command)[1:])
-		}
-		if err != nil {
-			return p, nil, err
-		}
-	}
-	var extra []string
+// extra are those flags of a policy that install has no option for.
+func extra(p policy.Policy) []string {
+	var all []string
 	if p.Observe {
-		extra = append(extra, "--observe")
+		all = append(all, "--observe")
 	}
 	for _, re := range p.Ignore {
-		extra = append(extra, "--ignore", re.String())
-	}
-	return p, extra, nil
-}
-
-// Policy is what an entry's command line tells the hook to do.
-func Policy(e settings.Entry) (policy.Policy, error) {
-	p, _, err := parse(e)
-	return p, err
-}
-
-// Program is the path of the program that an entry runs.
-func Program(e settings.Entry) string {
-	if e.Shell {
-		return words(e.Command)[0]
-	}
-	return e.Command
-}
-
-// words splits a plain shell command line; quotes keep blanks together. It has
-// always a first word, which may be empty.
-func words(line string) []string {
-	var all []string
-	var word strings.Builder
-	quote, some := rune(0), false
-	for _, r := range line {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '"' || r == '\''):
-			quote, some = r, true
-		case quote == 0 && (r == ' ' || r == '\t'):
-			if some {
-				all = append(all, word.String())
-			}
-			word.Reset()
-			some = false
-		default:
-			word.WriteRune(r)
-			some = true
-		}
-	}
-	if some || len(all) == 0 {
-		all = append(all, word.String())
+		all = append(all, "--ignore", re.String())
 	}
 	return all
-}
-
-// Ours recognises the commands that run our hook: the program that install puts
-// in place; any other that is built from cmd/hook; and, where the program is
-// gone, one that stood in a folder such as install makes.
-func (w World) Ours() settings.Ours {
-	target := w.Hook()
-	known := map[string]bool{}
-	return func(command string, args []string) bool {
-		program := command
-		if args == nil {
-			program = words(command)[0]
-		}
-		if rest, ok := strings.CutPrefix(program, "~/"); ok {
-			program = filepath.Join(w.Home(), rest)
-		}
-		is, ok := known[program]
-		if !ok {
-			is = program == target || runsHook(program)
-			known[program] = is
-		}
-		return is
-	}
-}
-
-func runsHook(program string) bool {
-	slashed := strings.ReplaceAll(program, `\`, "/")
-	if base := strings.TrimSuffix(slashed[strings.LastIndexByte(slashed, '/')+1:], ".exe"); base != hookName {
-		return false
-	}
-	if _, err := os.Stat(program); err == nil {
-		return isProgram(program, hookName)
-	}
-	return strings.Contains(slashed, "/stopgate/"+binDir+"/")
-}
-
-// isProgram tells whether a file is one of our two programs, by what the go tool
-// wrote into it.
-func isProgram(path, name string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	info, err := buildinfo.ReadFile(path)
-	return err == nil && info.Path == "stopgate/cmd/"+name
 }

@@ -55,17 +55,20 @@ type Strain struct {
 }
 
 // Strains are those of an entry that holds or waits, the worst first.
-func (l Limits) Strains(e settings.Entry) []Strain {
-	p, err := Policy(e)
+func (l Limits) Strains(h Hook) []Strain {
+	p, err := h.Policy()
 	if err != nil {
 		return nil
 	}
 	wait, name := p.Hold, "a hold"
-	if p.Mode == policy.Courier {
+	switch p.Mode {
+	case policy.Courier:
 		wait, name = p.For, "a courier's wait"
+	case policy.Lead:
+		wait, name = p.Patience, "the coordinator's hold"
 	}
-	timeout, given := TimeoutOf(e), fmt.Sprintf("a timeout of %d s", e.Timeout)
-	if e.Timeout == 0 {
+	timeout, given := TimeoutOf(h.Entry), fmt.Sprintf("a timeout of %d s", h.Timeout)
+	if h.Timeout == 0 {
 		given = "no timeout, so the client's own of " + Span(timeout) + ","
 	}
 	var all []Strain
@@ -83,7 +86,7 @@ func (l Limits) Strains(e settings.Entry) []Strain {
 	}
 	if p.Hold > l.Longest() {
 		mend := again
-		if !formerHold(e) {
+		if !h.former() {
 			mend += " --hold " + Span(l.Longest())
 		}
 		all = append(all, Strain{Broken: true, Mend: mend,
@@ -113,13 +116,13 @@ const (
 	formerTimeout = 660
 )
 
-// formerHold tells whether an entry holds as former versions of install registered by
+// former tells whether an entry holds as former versions of install registered by
 // themselves: nobody chose that.
-func formerHold(e settings.Entry) bool {
-	line := strings.Join(e.Args, " ")
-	if e.Shell || e.Timeout != formerTimeout || !strings.HasPrefix(line, "gate --hold 10m") || strings.Contains(line, "--patience") {
+func (h Hook) former() bool {
+	line := strings.Join(h.Args, " ")
+	if h.ByHand || h.Shell || h.Timeout != formerTimeout || !strings.HasPrefix(line, "gate --hold 10m") || strings.Contains(line, "--patience") {
 		return false
 	}
-	p, err := Policy(e)
+	p, err := h.Policy()
 	return err == nil && p.Hold == formerDefault
 }

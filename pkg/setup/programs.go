@@ -13,11 +13,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"stopgate/pkg/host"
 )
 
 // ErrNoSource is returned where there is nothing to install from.
-var ErrNoSource = errors.New("no programs to install: hook does not lie beside this hookctl, and the current folder " +
-	"is not inside the sources; run `go run ./cmd/hookctl install` there")
+var ErrNoSource = errors.New("no programs to install: hook does not lie beside this hookctl, this folder is not inside the " +
+	"sources, and what was installed from is gone; run install from a package or from the sources (`go run ./cmd/hookctl install`)")
 
 // Programs are finished programs to be put somewhere.
 type Programs struct {
@@ -25,8 +27,8 @@ type Programs struct {
 	Hook, Hookctl string
 	// Built tells that they were built just now, rather than lying there.
 	Built bool
-	// temp is removed by Close.
-	temp string
+	// from is the folder that they come from; temp is removed by Close.
+	from, temp string
 }
 
 // Close removes what was built.
@@ -36,22 +38,74 @@ func (p Programs) Close() {
 	}
 }
 
-// Programs finds the two programs: those beside the running hookctl, or ones
-// built from the sources around the current folder.
-func (w World) Programs() (Programs, error) {
-	if w.Self != "" {
-		self := w.Self
+// origin is where programs come from: a folder with both, or one with their sources.
+type origin struct {
+	folder  string
+	hookctl string
+	build   bool
+}
+
+// origin finds the programs beside the running hookctl, or the sources around the
+// current folder, or else what was installed from last.
+func (w World) origin(rec record) (origin, error) {
+	if self := w.Self(); self != "" {
 		if real, err := filepath.EvalSymlinks(self); err == nil {
 			self = real
 		}
-		p := Programs{Hook: filepath.Join(filepath.Dir(self), executable(hookName)), Hookctl: self}
-		if isProgram(p.Hook, hookName) && isProgram(p.Hookctl, hookctlName) {
-			return p, nil
+		if o, ok := finished(filepath.Dir(self), self); ok {
+			return o, nil
 		}
 	}
-	module := w.module()
-	if module == "" {
-		return Programs{}, ErrNoSource
+	if module := moduleAround(w.Cwd); module != "" {
+		return origin{folder: module, build: true}, nil
+	}
+	for _, name := range []string{hookctlName, productName} {
+		if o, ok := finished(rec.From, filepath.Join(rec.From, executable(name))); ok {
+			return o, nil
+		}
+	}
+	if rec.From != "" && moduleAround(rec.From) == rec.From {
+		return origin{folder: rec.From, build: true}, nil
+	}
+	return origin{}, ErrNoSource
+}
+
+// Reinstall is how a program that is gone comes back, in the words of a mend.
+func (w World) Reinstall() string {
+	rec, err := w.load()
+	if err != nil {
+		return again
+	}
+	o, err := w.origin(rec)
+	switch {
+	case err != nil:
+		return "run install from a package or from the sources again: this hookctl has no hook beside it to put there"
+	case o.build && o.folder != moduleAround(w.Cwd):
+		return again + " (it builds them from " + w.Short(o.folder) + ")"
+	}
+	return again
+}
+
+// finished tells whether a folder holds both programs.
+func finished(dir, hookctl string) (origin, bool) {
+	o := origin{folder: dir, hookctl: hookctl}
+	return o, dir != "" && isProgram(o.hook(), hookName) && isProgram(hookctl, hookctlName)
+}
+
+func (o origin) hook() string { return filepath.Join(o.folder, executable(hookName)) }
+
+// Programs finds the two programs, or builds them.
+func (w World) Programs() (Programs, error) {
+	rec, err := w.load()
+	if err != nil {
+		return Programs{}, err
+	}
+	o, err := w.origin(rec)
+	if err != nil {
+		return Programs{}, err
+	}
+	if !o.build {
+		return Programs{Hook: o.hook(), Hookctl: o.hookctl, from: o.folder}, nil
 	}
 	tool, err := exec.LookPath("go")
 	if err != nil {
@@ -61,23 +115,23 @@ func (w World) Programs() (Programs, error) {
 	if err != nil {
 		return Programs{}, err
 	}
-	p := Programs{Built: true, temp: temp}
+	p := Programs{Built: true, temp: temp, from: o.folder}
 	p.Hook = filepath.Join(temp, executable(hookName))
 	p.Hookctl = filepath.Join(temp, executable(hookctlName))
 	cmd := exec.Command(tool, //nolint:noctx // it takes as long as it takes
 		"build", "-trimpath", "-ldflags", "-s -w", "-o", temp+string(filepath.Separator), "./cmd/hook", "./cmd/hookctl")
-	cmd.Dir = module
+	cmd.Dir = o.folder
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		p.Close()
-		return Programs{}, fmt.Errorf("go build in %s: %w\n%s", module, err, bytes.TrimSpace(out))
+		return Programs{}, fmt.Errorf("go build in %s: %w\n%s", o.folder, err, bytes.TrimSpace(out))
 	}
 	return p, nil
 }
 
-// module is the folder of our sources that the current folder is in, or "".
-func (w World) module() string {
-	for dir := w.Cwd; dir != ""; dir = filepath.Dir(dir) {
+// moduleAround is the folder of our sources that a folder is in, or "".
+func moduleAround(dir string) string {
+	for ; dir != ""; dir = filepath.Dir(dir) {
 		data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 		if err == nil {
 			s := bufio.NewScanner(bytes.NewReader(data))
@@ -114,39 +168,47 @@ type Placed struct {
 	Replaced bool
 }
 
-// place puts a program at target: a new file under its name by a rename, never
-// new bytes in an old file, which some systems answer by killing what runs from
-// it. known is the hash under which a file there was recorded as ours.
-func place(source, target, known string, dryRun bool) (Placed, string, error) {
-	placed := Placed{Path: target}
-	data, err := os.ReadFile(source)
-	if err != nil {
-		return placed, "", err
+// placing is a program that is to be put in place.
+type placing struct {
+	Placed
+	data []byte
+	sum  string
+}
+
+// place finds out what putting a program at target means. known is the hash under
+// which a file there was recorded as ours.
+func place(source, target, known string) (p placing, err error) {
+	p.Path = target
+	if p.data, err = os.ReadFile(source); err != nil {
+		return p, err
 	}
-	sum := hashOf(data)
+	p.sum = hashOf(p.data)
 	switch old, err := os.ReadFile(target); {
-	case err == nil:
-		if hashOf(old) == sum {
-			return placed, sum, nil
-		}
-		if hashOf(old) != known && !isProgram(target, strings.TrimSuffix(filepath.Base(target), ".exe")) {
-			return placed, "", &ForeignError{target}
-		}
-		placed.Replaced = true
-	case !errors.Is(err, fs.ErrNotExist):
-		return placed, "", &ForeignError{target}
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil || hashOf(old) != p.sum && hashOf(old) != known && !isProgram(target, strings.TrimSuffix(filepath.Base(target), ".exe")):
+		return p, &ForeignError{target}
+	case hashOf(old) == p.sum:
+		return p, nil
+	default:
+		p.Replaced = true
 	}
-	placed.Changed = true
-	if dryRun {
-		return placed, sum, nil
+	p.Changed = true
+	return p, nil
+}
+
+// put does it: a new file under its name by a rename, never new bytes in an old file,
+// which some systems answer by killing what runs from it.
+func (p placing) put() error {
+	if !p.Changed {
+		return nil
 	}
-	if runtime.GOOS == "windows" && placed.Replaced {
+	if runtime.GOOS == "windows" && p.Replaced {
 		// A running program cannot be replaced there, but renamed.
-		aside := target + ".old"
+		aside := p.Path + ".old"
 		_ = os.Remove(aside)
-		_ = os.Rename(target, aside)
+		_ = os.Rename(p.Path, aside)
 	}
-	return placed, sum, writeFile(target, data, 0o755)
+	return host.Replace(p.Path, p.data, 0o755)
 }
 
 func hashOf(data []byte) string {

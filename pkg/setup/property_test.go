@@ -3,6 +3,7 @@ package setup
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -24,10 +25,9 @@ func TestInstallThenUninstallGivesBackTheBytes(t *testing.T) {
 		if err := os.WriteFile(file, before, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		var rep InstallReport
-		rep.File = file
-		// As Install does it, without placing and proving each time.
-		if err := w.merge(&rep, InstallOptions{}, record{}, false); err != nil {
+		// As it is done, without placing and proving each time.
+		plan := &InstallPlan{w: w, File: file}
+		if err := errors.Join(plan.register(record{}), plan.edit(false)); err != nil {
 			t.Fatalf("%d: %v\n%s", i, err, before)
 		}
 		installed, err := os.ReadFile(file)
@@ -48,8 +48,12 @@ func TestInstallThenUninstallGivesBackTheBytes(t *testing.T) {
 				}
 			}
 		}
-		if c, some := w.clear(file, &record{}, false); !some || c.Err != nil {
-			t.Fatalf("%d: nothing to clear, %v", i, c.Err)
+		back := &UninstallPlan{w: w}
+		if back.clear(w.recogniser(), file); len(back.Files) != 1 || back.Err() != nil {
+			t.Fatalf("%d: nothing to clear, %v", i, back.Err())
+		}
+		if _, err := settings.Uninstall(file, w.Ours(), w.edits(false)); err != nil {
+			t.Fatal(err)
 		}
 		if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, want) {
 			t.Fatalf("%d: %v\nbefore\n%s\nwant\n%s\nafter\n%s", i, err, before, want, after)

@@ -18,7 +18,6 @@ import (
 
 	"stopgate/pkg/event"
 	"stopgate/pkg/policy"
-	"stopgate/pkg/settings"
 	"stopgate/pkg/state"
 )
 
@@ -36,24 +35,57 @@ const ownCommand = "sleep 20; echo DONEA"
 
 // Proof is how one installed command line answered a recorded event.
 type Proof struct {
-	Entry settings.Entry
+	Hook Hook
 	// Want says what was expected, for people.
 	Want string
 	// Took is how long it took.
 	Took time.Duration
-	// Skipped says why nothing can be expected of the entry; "" where it ran.
+	// Skipped says why it was not run; "" where it was.
 	Skipped string
-	// Err is how the answer differs from the expected one.
-	Err error
+	// Err is how the answer differs from the expected one, and Mend what to do; ""
+	// for installing again.
+	Err  error
+	Mend string
 }
 
-// Prove sends a recorded session through the command lines of entries, as they
-// stand in a settings file, in temporary folders: a start, a launch, the stop,
-// which must be blocked, and the end. Sources are the settings of a session here,
-// for the variables that they give to the Go runtime. The error is about the proof itself; what an entry did wrong stands in
-// its Proof.
-func Prove(ctx context.Context, entries []settings.Entry, sources []Source) ([]Proof, error) {
-	env := sessionGo(sources)
+// Prove sends a recorded session through entries, as they stand in a settings file,
+// in temporary folders: a start, a launch, the stop, which must be blocked, and the
+// end. Sources are the settings of a session here, for the variables that they give
+// to the Go runtime. Only the program that install put in place is run: a settings
+// file can be anybody's. The error is about the proof itself; what an entry did wrong
+// stands in its Proof.
+func (w World) Prove(ctx context.Context, hooks []Hook, sources []Source) ([]Proof, error) {
+	rec, err := w.load()
+	if err != nil {
+		return nil, err
+	}
+	return prove(ctx, hooks, sources, func(program string) (foreign string, err error) { return w.foreign(program, rec) })
+}
+
+// foreign says what a program is that is not the one that install put in place; ""
+// for that one. One that is not there is an error.
+func (w World) foreign(program string, rec record) (string, error) {
+	if !filepath.IsAbs(program) {
+		return "not tried: " + program + " is another program in each folder", nil
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		return "", err
+	}
+	known := rec.Programs[program]
+	switch {
+	case program == w.Hook() && known != "":
+		if data, err := os.ReadFile(program); err == nil && hashOf(data) == known {
+			return "", nil
+		}
+		return "not tried: " + w.Short(program) + " is not the program that install put there", nil
+	case !info.Mode().IsRegular() || !isProgram(program, hookName):
+		return "not tried: " + w.Short(program) + " is no program of stopgate", nil
+	}
+	return "not tried: " + w.Short(program) + " was built from the sources of stopgate, and not put there by install", nil
+}
+
+func prove(ctx context.Context, hooks []Hook, sources []Source, foreign func(program string) (string, error)) ([]Proof, error) {
 	root, err := os.MkdirTemp("", "stopgate-proof-")
 	if err != nil {
 		return nil, err
@@ -61,29 +93,20 @@ func Prove(ctx context.Context, entries []settings.Entry, sources []Source) ([]P
 	defer os.RemoveAll(root) //nolint:errcheck // temporary
 	// The order of the session, whatever the order of the file.
 	order := []string{event.SubagentStart, event.PostToolUse, event.SubagentStop, event.Stop, event.SessionEnd}
-	sorted := slices.Clone(entries)
-	slices.SortStableFunc(sorted, func(a, b settings.Entry) int {
+	sorted := slices.Clone(hooks)
+	slices.SortStableFunc(sorted, func(a, b Hook) int {
 		return slices.Index(order, a.Event) - slices.Index(order, b.Event)
 	})
 	var all []Proof
-	for i, e := range sorted {
-		sessions := []string{root}
-		if p, err := Policy(e); err == nil && p.Mode == policy.Gate && e.Event == event.SubagentStop {
-			// A session of its own for each gate: what one spent, another would
-			// miss. A stop is also let through where the machine was too slow just
-			// then, so only a second one tells.
-			own := filepath.Join(root, fmt.Sprint("gate", i))
-			sessions = []string{own, own + "-again"}
+	for i, h := range sorted {
+		proof := Proof{Hook: h}
+		proof.Skipped, proof.Err = foreign(h.Program)
+		if h.ByHand && proof.Err == nil {
+			proof.Skipped = "not tried: its line is more than the hook and its arguments"
 		}
-		var proof Proof
-		for _, session := range sessions {
-			events, err := unpack(session)
-			if err != nil {
+		if proof.Skipped == "" && proof.Err == nil {
+			if proof, err = proveOne(ctx, h, sources, filepath.Join(root, fmt.Sprint("gate", i)), root); err != nil {
 				return all, err
-			}
-			proof = prove(ctx, e, env, events[e.Event], session)
-			if proof.Err == nil || errors.Is(proof.Err, errNoAnswer) {
-				break
 			}
 		}
 		all = append(all, proof)
@@ -91,18 +114,55 @@ func Prove(ctx context.Context, entries []settings.Entry, sources []Source) ([]P
 	return all, nil
 }
 
-func prove(ctx context.Context, e settings.Entry, env []string, payload, root string) Proof {
-	p := Proof{Entry: e}
-	pol, err := Policy(e)
-	stop := e.Event == event.SubagentStop
+// proveOne runs one entry. A gate has a session of its own: what one spent, another
+// would miss. A stop is also let through where the machine was too slow just then, so
+// only a second one tells.
+func proveOne(ctx context.Context, h Hook, sources []Source, own, shared string) (proof Proof, err error) {
+	sessions := []string{shared}
+	if p, err := h.Policy(); err == nil && p.Mode == policy.Gate && h.Event == event.SubagentStop {
+		sessions = []string{own, own + "-again"}
+	}
+	for _, session := range sessions {
+		events, err := unpack(session)
+		if err != nil {
+			return proof, err
+		}
+		proof = answer(ctx, h, sessionGo(sources), events[h.Event], session)
+		if proof.Err == nil || errors.Is(proof.Err, errNoAnswer) {
+			break
+		}
+	}
+	if proof.Err != nil {
+		proof.Mend = blame(proof.Err, sources)
+	}
+	return proof, nil
+}
+
+// blame tells what to do where a variable in the settings, rather than the hook, is why
+// it failed.
+func blame(err error, sources []Source) string {
+	for _, name := range goVariables {
+		value, where := Value(func(string) string { return "" }, sources, name)
+		if where != "" && strings.Contains(err.Error(), name) {
+			mend := fmt.Sprintf("mend %s=%s in the %s: no program of Go starts with it, and an exit code of 2 keeps every agent from stopping", name, value, where)
+			if name == "GOMEMLIMIT" {
+				mend += "; Go writes it like 4GiB"
+			}
+			return mend
+		}
+	}
+	return ""
+}
+
+func answer(ctx context.Context, h Hook, env []string, payload, root string) Proof {
+	p := Proof{Hook: h}
+	pol, err := h.Policy()
+	stop := h.Event == event.SubagentStop
 	switch {
 	case err != nil:
 		p.Err = fmt.Errorf("the hook does not know this command line and lets every stop through: %w", err)
 		return p
-	case e.Shell && strings.ContainsAny(e.Command, shellMeans):
-		p.Skipped = "not tried: a shell would do more with it than run the hook"
-		return p
-	case e.Event == event.Stop && pol.Mode == policy.Lead:
+	case h.Event == event.Stop && pol.Mode == policy.Lead:
 		payload = `{"hook_event_name":"Stop","session_id":"proof","background_tasks":[]}`
 		p.Want = "lets the coordinator stop where nothing is at work"
 	case payload == "":
@@ -112,7 +172,7 @@ func prove(ctx context.Context, e settings.Entry, env []string, payload, root st
 		// What a courier must above all not do is wake for a helper's event.
 		payload = ephemeral(payload)
 		p.Want = "stays silent for an event that is no agent's"
-	case stop && (pol.Observe || pol.Blocks == 0 || pol.Ignored(ownCommand)):
+	case stop && (pol.Observe || pol.Blocks == 0 && (pol.Hold == 0 || pol.Patience == 0) || pol.Ignored(ownCommand)):
 		p.Want = "lets the stop through, as its flags say"
 	case stop && pol.Hold > 0:
 		p.Want = "holds the stop until the task ends, then blocks once with its result"
@@ -122,7 +182,7 @@ func prove(ctx context.Context, e settings.Entry, env []string, payload, root st
 		p.Want = "records it silently"
 	}
 	began := time.Now()
-	stdout, stderr, code, err := run(ctx, e, env, payload, root)
+	stdout, stderr, code, err := run(ctx, h, env, payload, root)
 	p.Took = time.Since(began)
 	blocked := gjson.Get(stdout, "decision").Str == "block" && gjson.Get(stdout, "reason").Str != ""
 	switch {
@@ -160,27 +220,14 @@ func lastWords(root string) string {
 // stateOf is the state folder of a proof.
 func stateOf(root string) string { return filepath.Join(root, "state") }
 
-// shellMeans are the characters by which a command line can do more than run one
-// program. The settings of a folder can be anybody's.
-const shellMeans = "$`;|&<>(){}*?!#\n\r"
-
 // errNoAnswer tells that the hook had all the time there is.
 var errNoAnswer = fmt.Errorf("no answer within %s", proofLimit)
 
-// run runs an entry's command line as the client does, but never through a shell:
-// the shell form by its words.
-func run(ctx context.Context, e settings.Entry, env []string, payload, root string) (stdout, stderr string, code int, err error) {
+// run runs an entry's program as the client does, but never through a shell.
+func run(ctx context.Context, h Hook, env []string, payload, root string) (stdout, stderr string, code int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, proofLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, e.Command, e.Args...)
-	if e.Shell {
-		line := words(e.Command)
-		if rest, ok := strings.CutPrefix(line[0], "~/"); ok {
-			home, _ := os.UserHomeDir() // without one the program is not found
-			line[0] = filepath.Join(home, rest)
-		}
-		cmd = exec.CommandContext(ctx, line[0], line[1:]...)
-	}
+	cmd := exec.CommandContext(ctx, h.Program, h.Flags...)
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(payload), &out, &errs
 	cmd.Dir = root

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"stopgate/pkg/host"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/state"
 )
@@ -26,6 +27,8 @@ type record struct {
 	// Programs are the programs that were put in place, by path, with the
 	// SHA-256 of their bytes.
 	Programs map[string]string `json:"programs,omitempty"`
+	// From is the folder that they came from: of the programs, or of their sources.
+	From string `json:"from,omitempty"`
 	// Link is the link to hookctl; "" for none.
 	Link string `json:"link,omitempty"`
 }
@@ -52,10 +55,6 @@ func (r *record) add(path string, c Choice) {
 		r.Files = append(r.Files, recordedFile{Path: path})
 	}
 	r.file(path).NoCourier, r.file(path).NoLead = !c.Courier, c.Lead == policy.LeadNever
-}
-
-func (r *record) drop(path string) {
-	r.Files = slices.DeleteFunc(r.Files, func(f recordedFile) bool { return f.Path == path })
 }
 
 // with is a list of folders with more, each once.
@@ -95,7 +94,7 @@ func (w World) save(r record) error {
 	if old, err := os.ReadFile(w.recordPath()); err == nil && bytes.Equal(old, data) {
 		return nil
 	}
-	return writeFile(w.recordPath(), data, 0o600)
+	return host.Replace(w.recordPath(), data, 0o600)
 }
 
 // lockWait is how long one installation waits for another to end.
@@ -111,7 +110,7 @@ func (w World) lock() (*state.Lock, []string, error) {
 	defer cancel()
 	var made []string
 	for {
-		more, err := makeDirs(w.Data())
+		more, err := host.MakeDirs(w.Data())
 		made = append(made, more...)
 		if err != nil {
 			return nil, made, err
@@ -127,28 +126,6 @@ func (w World) lock() (*state.Lock, []string, error) {
 	}
 }
 
-// makeDirs makes a folder and those above it and says which were missing.
-func makeDirs(dir string) ([]string, error) {
-	var missing, made []string
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
-			break
-		}
-		missing = append(missing, at)
-	}
-	slices.Reverse(missing)
-	for _, d := range missing {
-		err := os.Mkdir(d, 0o700)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return made, err
-		}
-		if err == nil {
-			made = append(made, d)
-		}
-	}
-	return made, nil
-}
-
 // removeEmpty removes those of the folders that are empty, inner ones first, and
 // returns those that stay.
 func removeEmpty(dirs []string) []string {
@@ -158,29 +135,4 @@ func removeEmpty(dirs []string) []string {
 		err := os.Remove(d)
 		return err == nil || errors.Is(err, fs.ErrNotExist)
 	})
-}
-
-// writeFile puts a whole file in place by a rename.
-func writeFile(path string, data []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".stopgate-*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
 }

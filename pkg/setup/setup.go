@@ -13,21 +13,17 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
+	"stopgate/pkg/host"
 	"stopgate/pkg/settings"
 )
 
 // World is the part of the outside that an installation depends on.
 type World struct {
-	// Env looks a variable of the environment up; "" means unset or empty.
-	Env func(name string) string
+	// Host is the machine. Its arguments and streams are not looked at.
+	host.Host
 	// Cwd is the folder whose project and local scopes are meant.
 	Cwd string
-	// Self is the running hookctl; "" where it is unknown.
-	Self string
-	// Now is the clock.
-	Now func() time.Time
 }
 
 // Names in the data folder.
@@ -39,6 +35,7 @@ const (
 	lockFile    = "install.lock"
 	hookName    = "hook"
 	hookctlName = "hookctl"
+	productName = "stopgate" // what hookctl is called in packages too
 )
 
 // ErrNoHome is returned where the environment names no home folder.
@@ -124,7 +121,7 @@ func (w World) edits(dryRun bool) settings.Options {
 	return settings.Options{
 		Dir:       filepath.Join(w.Data(), editsDir),
 		BackupDir: filepath.Join(w.Data(), backupsDir),
-		Now:       w.Now,
+		Now:       w.Clock.Now,
 		DryRun:    dryRun,
 	}
 }

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"stopgate/pkg/host"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
 )
@@ -56,22 +58,66 @@ func fresh(t *testing.T) World {
 		t.Fatal(err)
 	}
 	env := map[string]string{"HOME": home, "USERPROFILE": home, "LOCALAPPDATA": filepath.Join(home, "AppData")}
-	return World{Env: func(name string) string { return env[name] }, Cwd: project, Self: p.Hookctl, Now: time.Now}
+	h := host.System()
+	h.Env = func(name string) string { return env[name] }
+	h.Self = func() string { return p.Hookctl }
+	return World{Host: h, Cwd: project}
 }
 
-func (w World) must(t *testing.T, o InstallOptions) InstallReport {
+// with is the world with another variable.
+func (w World) with(name, value string) World {
+	env := w.Env
+	w.Env = func(n string) string {
+		if n == name {
+			return value
+		}
+		return env(n)
+	}
+	return w
+}
+
+// install plans and does it.
+func (w World) install(t *testing.T, o InstallOptions) (*InstallPlan, error) {
 	t.Helper()
 	if o.Scope == "" && o.File == "" {
 		o.Scope = settings.User
 	}
-	rep, err := w.Install(t.Context(), o)
+	plan, err := w.PlanInstall(o)
+	if err == nil {
+		defer plan.Close()
+		err = plan.Apply(t.Context())
+	}
+	return plan, err
+}
+
+func (w World) must(t *testing.T, o InstallOptions) *InstallPlan {
+	t.Helper()
+	plan, err := w.install(t, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range rep.Failed() {
-		t.Errorf("%s %v: %v", p.Entry.Event, p.Entry.Args, p.Err)
+	for _, p := range plan.Failed() {
+		t.Errorf("%s %v: %v", p.Hook.Event, p.Hook.Flags, p.Err)
 	}
-	return rep
+	return plan
+}
+
+// uninstall plans and does it.
+func (w World) uninstall(t *testing.T, o UninstallOptions) *UninstallPlan {
+	t.Helper()
+	plan, err := w.PlanUninstall(o)
+	if err == nil {
+		err = errors.Join(plan.Apply(t.Context()), plan.Err())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// hookOf is an entry that runs the hook.
+func hookOf(e settings.Entry) Hook {
+	return Hook{Found: settings.Found{Entry: e}, Program: e.Command, Flags: e.Args}
 }
 
 func TestSpanIsWrittenAsAPersonWould(t *testing.T) {
@@ -121,16 +167,16 @@ func TestEntriesRoundTrip(t *testing.T) {
 		{Hold: 90 * time.Second, Patience: 20 * time.Minute, Blocks: 3, Courier: true, CourierFor: time.Hour, Extra: []string{"--observe", "--ignore", "a b|c"}, CourierExtra: []string{"--ignore", "x"}, Lead: policy.LeadHeadless, LeadPatience: 20 * time.Minute},
 		{Hold: 24 * time.Hour, Patience: 24 * time.Hour, Blocks: 0, Courier: true, CourierFor: 24 * time.Hour, Lead: policy.LeadNever, LeadPatience: time.Hour},
 	} {
-		var found []settings.Found
+		var found []Hook
 		for _, e := range Entries("/x/hook", c) {
-			p, err := Policy(e)
+			p, err := hookOf(e).Policy()
 			if err != nil {
 				t.Errorf("%v: %v", e.Args, err)
 			}
 			if wait := p.Hold; e.AsyncRewake && time.Duration(e.Timeout)*time.Second < p.For+time.Minute || e.Event == "SubagentStop" && time.Duration(e.Timeout)*time.Second < wait+time.Minute || e.Event == "Stop" && time.Duration(e.Timeout)*time.Second < p.Patience+time.Minute {
 				t.Errorf("%v: timeout of %d s", e.Args, e.Timeout)
 			}
-			found = append(found, settings.Found{Entry: e})
+			found = append(found, hookOf(e))
 		}
 		got, moved, ok := Adopt(found)
 		if !ok || moved || !reflect.DeepEqual(got, c) {
@@ -167,10 +213,12 @@ func TestOursRecognisesWhatRunsOurHook(t *testing.T) {
 		{"our other program", p.Hookctl, []string{}, false},
 		{"a script of somebody in such a folder", script, []string{}, false},
 		{"another tool called hook", "/usr/bin/hook", []string{}, false},
-		{"another tool with our name in its arguments", "/usr/bin/env", []string{"/gone/stopgate/bin/hook"}, false},
+		{"another tool with our name in its arguments", "/usr/bin/logger", []string{"/gone/stopgate/bin/hook"}, false},
 		{"another tool in a folder of ours", "/gone/stopgate/bin/other", []string{}, false},
 		{"nothing", "", nil, false},
 		{"nothing but a quote", `"`, nil, false},
+		{"its folder by a variable of another's", `$TOOLS/stopgate/bin/hook gate`, nil, false},
+		{"the home folder by its variable", `"$HOME/gone/stopgate/bin/hook" gate`, nil, true},
 	} {
 		if got := ours(c.command, c.args); got != c.want {
 			t.Errorf("%s: %q is ours: %v", c.situation, c.command, got)
@@ -178,18 +226,54 @@ func TestOursRecognisesWhatRunsOurHook(t *testing.T) {
 	}
 }
 
-func TestWords(t *testing.T) {
-	for line, want := range map[string][]string{
-		"":                     {""},
-		"   ":                  {""},
-		"a":                    {"a"},
-		` a  "b c" 'd "e' f`:   {"a", "b c", `d "e`, "f"},
-		`"/x y/hook" --hold 1`: {"/x y/hook", "--hold", "1"},
-		`"" a`:                 {"", "a"},
-		`"open`:                {"open"},
+// What somebody wrote around the hook is neither taken for ours nor overlooked.
+func TestLinesWrittenByHand(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the lines are for sh")
+	}
+	w := fresh(t)
+	const hook = "/gone/stopgate/bin/hook"
+	for _, c := range []struct {
+		command string
+		args    []string
+		byHand  bool
+		flags   string // "-" where it does not run the hook
+	}{
+		{hook + ` gate --hold 5m`, nil, false, "gate --hold 5m"},
+		{hook + ` gate --ignore "vite|webpack"`, nil, false, "gate --ignore vite|webpack"},
+		{hook + ` gate --ignore 'a $b'`, nil, false, "gate --ignore a $b"},
+		{hook + ` gate || true`, nil, true, "gate"},
+		{hook + ` gate 2>/dev/null`, nil, true, "gate"},
+		{hook + ` gate; exit 0`, nil, true, "gate"},
+		{hook + ` gate &`, nil, true, "gate"},
+		{hook + ` gate --ignore *.js`, nil, true, "gate --ignore *.js"},
+		{hook + ` gate --hold $HOLD`, nil, true, "gate --hold "},
+		{`STOPGATE_LOG=debug ` + hook, nil, true, ""},
+		{`env STOPGATE_LOG=debug ` + hook + ` gate`, nil, true, "gate"},
+		{`env -u HOME -i A=b ` + hook, nil, true, ""},
+		{`exec ` + hook + ` gate`, nil, true, "gate"},
+		{`nice -n 10 timeout -k 5 660 ` + hook + ` gate`, nil, true, "gate"},
+		{`[ -x ` + hook + ` ] && ` + hook + ` gate --blocks 2`, nil, true, "gate --blocks 2"},
+		{`if true; then ` + hook + ` courier; fi`, nil, true, "courier"},
+		{`cat | ` + hook, nil, true, ""},
+		{`sh -c "` + hook + ` gate --hold 1m"`, nil, true, "gate --hold 1m"},
+		{`bash -lc 'exec ` + hook + ` gate || true'`, nil, true, "gate"},
+		{`! ` + hook, nil, true, ""},
+		{"sh", []string{"-c", hook + " gate"}, true, "gate"},
+		{"/usr/bin/env", []string{hook, "gate"}, true, "gate"},
+		{"/usr/bin/env", []string{"python3", hook}, false, "-"},
+		{`echo ` + hook, nil, false, "-"},
+		{`echo "` + hook + ` gate"`, nil, false, "-"},
+		{`# ` + hook, nil, false, "-"},
+		{`sh ` + hook, nil, false, "-"},
+		{`sh -c`, nil, false, "-"},
+		{`sh -c "sh -c 'sh -c \"sh -c \\\"sh -c ` + hook + `\\\"\"'"`, nil, false, "-"},
+		{`if ` + hook, nil, false, "-"},
+		{hook + `x gate`, nil, false, "-"},
 	} {
-		if got := words(line); !reflect.DeepEqual(got, want) {
-			t.Errorf("words(%q) = %q, want %q", line, got, want)
+		h, ok := w.recogniser().entry(c.command, c.args)
+		if ok == (c.flags == "-") || ok && (h.ByHand != c.byHand || strings.Join(h.Flags, " ") != c.flags || h.Program != hook) {
+			t.Errorf("%s %q: found %v, %+v", c.command, c.args, ok, h)
 		}
 	}
 }
@@ -216,24 +300,22 @@ func TestInstallationsAtOnceLoseNothing(t *testing.T) {
 			if i%4 == 3 {
 				o = InstallOptions{File: filepath.Join(w.Home(), "more", string(rune('a'+i))+".json")}
 			}
-			if rep, err := w.Install(t.Context(), o); err != nil || len(rep.Failed()) > 0 {
-				t.Errorf("install %d: %v %v", i, err, rep.Failed())
+			if plan, err := w.install(t, o); err != nil || len(plan.Failed()) > 0 {
+				t.Errorf("install %d: %v", i, err)
 			}
 		})
 	}
 	all.Wait()
-	rep, err := w.Uninstall(UninstallOptions{DryRun: true})
-	if err != nil || len(rep.Files) != 3 {
-		t.Fatalf("%d files, %v, want 3", len(rep.Files), err)
+	plan, err := w.PlanUninstall(UninstallOptions{})
+	if err != nil || len(plan.Files) != 3 {
+		t.Fatalf("%d files, %v, want 3", len(plan.Files), err)
 	}
-	for _, f := range rep.Files {
+	for _, f := range plan.Files {
 		if f.Entries != 6 {
 			t.Errorf("%s: %d entries, want 6", f.Path, f.Entries)
 		}
 	}
-	if _, err := w.Uninstall(UninstallOptions{Purge: true}); err != nil {
-		t.Fatal(err)
-	}
+	w.uninstall(t, UninstallOptions{Purge: true})
 	if after, _ := os.ReadFile(file); string(after) != string(before) {
 		t.Errorf("after uninstall:\n%s\nwant\n%s", after, before)
 	}
@@ -320,7 +402,12 @@ func TestProveTellsWhatIsWrong(t *testing.T) {
 		t.Run(c.situation, func(t *testing.T) {
 			t.Setenv("STOPGATE_DISABLE", "1") // of no account in a proof
 			t.Setenv("CLAUDE_PID", "1")
-			proofs, err := Prove(t.Context(), []settings.Entry{c.entry}, []Source{{View: settings.View{Env: c.env}}})
+			h, ok := fresh(t).recogniser().entry(c.entry.Command, c.entry.Args)
+			if !ok {
+				h = hookOf(c.entry)
+			}
+			h.Event = c.entry.Event
+			proofs, err := prove(t.Context(), []Hook{h}, []Source{{Scope: "user", View: settings.View{Env: c.env}}}, func(string) (string, error) { return "", nil })
 			if err != nil || len(proofs) != 1 {
 				t.Fatal(proofs, err)
 			}
@@ -328,27 +415,61 @@ func TestProveTellsWhatIsWrong(t *testing.T) {
 			if c.want == "" && got != nil || c.want != "" && (got == nil || !strings.Contains(got.Error(), c.want)) {
 				t.Errorf("%v, want %q", got, c.want)
 			}
+			if mend := proofs[0].Mend; (c.env != nil) != strings.Contains(mend, "mend GOMEMLIMIT=4Gi in the user settings") || c.env != nil && !strings.Contains(mend, "4GiB") {
+				t.Errorf("mend %q", mend)
+			}
 		})
 	}
 }
 
 // The settings of a project can be anybody's: looking at them runs nothing but the
-// hook.
-func TestAProofRunsNoShell(t *testing.T) {
+// program that install put in place.
+func TestAProofRunsOnlyWhatInstallPutInPlace(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the line is one for sh")
+		t.Skip("the lines are for sh")
 	}
 	p, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
+	w := fresh(t)
+	w.must(t, InstallOptions{})
 	ran := filepath.Join(t.TempDir(), "ran")
-	proofs, err := Prove(t.Context(), []settings.Entry{{Event: "SubagentStop", Command: `"` + p.Hook + `" gate --ignore "$(touch ` + ran + `)"`, Shell: true}}, nil)
-	if err != nil || len(proofs) != 1 || proofs[0].Skipped == "" || proofs[0].Err != nil {
-		t.Error(proofs, err)
+	planted := filepath.Join(t.TempDir(), "stopgate", "bin", "hook")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(planted), 0o700), os.WriteFile(planted, []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		situation string
+		entry     settings.Entry
+		skipped   string // "" where it is run
+	}{
+		{"as install registered it", settings.Entry{Event: "SubagentStop", Command: w.Hook(), Args: []string{"gate"}}, ""},
+		{"in shell form", settings.Entry{Event: "SubagentStop", Command: w.Hook() + " gate", Shell: true}, ""},
+		{"with something for the shell in it", settings.Entry{Event: "SubagentStop", Command: `"` + w.Hook() + `" gate --ignore "$(touch ` + ran + `)"`, Shell: true}, "more than the hook"},
+		{"a script under the name of the hook", settings.Entry{Event: "SubagentStop", Command: planted, Args: []string{}}, "no program of stopgate"},
+		{"a hook that was built elsewhere", settings.Entry{Event: "SubagentStop", Command: p.Hook, Args: []string{}}, "not put there by install"},
+		{"a path from the session's folder", settings.Entry{Event: "SubagentStop", Command: "stopgate/bin/hook", Args: []string{}}, "in each folder"},
+	} {
+		h, ok := w.recogniser().entry(c.entry.Command, c.entry.Args)
+		if !ok {
+			h = hookOf(c.entry)
+		}
+		h.Found = settings.Found{Entry: c.entry}
+		proofs, err := w.Prove(t.Context(), []Hook{h}, nil)
+		if err != nil || len(proofs) != 1 || (proofs[0].Skipped == "") != (c.skipped == "") || !strings.Contains(proofs[0].Skipped, c.skipped) || proofs[0].Err != nil {
+			t.Errorf("%s: %+v, %v", c.situation, proofs, err)
+		}
+	}
+	if err := os.WriteFile(w.Hook(), []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	proofs, err := w.Prove(t.Context(), []Hook{hookOf(settings.Entry{Event: "SubagentStop", Command: w.Hook(), Args: []string{}})}, nil)
+	if err != nil || !strings.Contains(proofs[0].Skipped, "is not the program that install put there") {
+		t.Errorf("other bytes in its place: %+v, %v", proofs, err)
 	}
 	if _, err := os.Stat(ran); err == nil {
-		t.Error("the rest of the line was run")
+		t.Error("something else was run")
 	}
 }
 
@@ -371,7 +492,7 @@ func TestTwoRegistrationsAnswerOnce(t *testing.T) {
 			var both sync.WaitGroup
 			for i := range answers {
 				both.Go(func() {
-					stdout, stderr, code, err := run(t.Context(), entry, nil, events["SubagentStop"], root)
+					stdout, stderr, code, err := run(t.Context(), hookOf(entry), nil, events["SubagentStop"], root)
 					if err != nil || code != 0 {
 						t.Errorf("%v: exit %d %v %s", flags, code, err, stderr)
 					}

@@ -13,14 +13,14 @@ import (
 // Source is one settings file that counts for a session here.
 type Source struct {
 	Scope, Path string
-	// Hooks are the entries of ours.
-	Hooks []settings.Found
+	// Hooks are the entries that run the hook.
+	Hooks []Hook
 	// View is what else it says that bears on them.
 	settings.View
 	// Plugin is our plugin's name where the file enables it.
 	Plugin string
-	// Err is why it cannot be read.
-	Err error
+	// Err is why it cannot be read, and Misfit why it can hold no entries.
+	Err, Misfit error
 }
 
 // pluginName is how the client names our plugin, before the marketplace
@@ -30,27 +30,30 @@ const pluginName = "stopgate@"
 // Sources are the settings files that exist, the weakest first.
 func (w World) Sources() []Source {
 	var all []Source
-	ours := w.Ours()
+	r := w.recogniser()
 	for _, scope := range w.Scopes() {
 		files, err := scope.Files()
 		if err != nil {
 			all = append(all, Source{Scope: scope.Name, Path: scope.Dir, Err: err})
 		}
 		for _, path := range files {
-			all = append(all, source(scope.Name, path, ours))
+			all = append(all, r.source(scope.Name, path))
 		}
 	}
 	return all
 }
 
-func source(scope, path string, ours settings.Ours) Source {
+func (r recogniser) source(scope, path string) Source {
 	s := Source{Scope: scope, Path: path}
 	data, err := settings.Read(path)
 	if err == nil {
-		s.Hooks, err = settings.Find(data, ours)
+		s.Hooks, err = r.hooks(data)
 	}
 	if err == nil {
 		s.View, err = settings.Look(data)
+	}
+	if err == nil {
+		s.Misfit = settings.Check(data, events...)
 	}
 	if s.Err = err; err != nil {
 		return s
@@ -75,6 +78,8 @@ func (w World) Plugins() []Source {
 	if config == "" || err != nil {
 		return nil
 	}
+	r := w.recogniser()
+	r.target = "${CLAUDE_PLUGIN_ROOT}/lib/" + executable(hookName) // plugin/hooks/hooks.json
 	var all []Source
 	gjson.GetBytes(data, "plugins").ForEach(func(name, installed gjson.Result) bool {
 		if !strings.HasPrefix(name.Str, pluginName) {
@@ -82,7 +87,7 @@ func (w World) Plugins() []Source {
 		}
 		for _, at := range installed.Array() { // of the one place itself on older clients
 			if dir := at.Get("installPath").Str; dir != "" {
-				s := source(ScopePlugin, filepath.Join(dir, "hooks", "hooks.json"), nil)
+				s := r.source(ScopePlugin, filepath.Join(dir, "hooks", "hooks.json"))
 				s.Plugin = name.Str
 				all = append(all, s)
 			}
