@@ -14,7 +14,7 @@ func TestCommandsThatAreNotMeantToEndAreIgnored(t *testing.T) {
 		"kubectl logs -f pod/x", "docker compose logs -f web", "kubectl port-forward svc/x 8080:80",
 		"ssh -N -L 1:localhost:2 host", "ngrok http 80", "docker compose up", "docker-compose up --build web",
 		"watch -n 1 date", "tsc --watch", "npx tsc -w", "cargo watch -x test", "nodemon server.js",
-		"nohup redis-server &", "(npm run dev)", "npm run dev > log 2>&1 &", "npm run dev 2>&1 | tee dev.log",
+		"nohup redis-server", "(npm run dev)", "npm run dev > log 2>&1", "npm run dev 2>&1 | tee dev.log",
 		"exec rails server", "hugo server -D", "php -S localhost:8000", "adb logcat", "sleep infinity",
 		"  : stopgate-ignore; make everything", "sudo -u www tail -f y", `bash -c "npm run dev"`, "sh -lc 'cd web && npm start'", "bash -c 'x'; tail -f y",
 	} {
@@ -35,6 +35,8 @@ func TestCommandsThatEndAreWaitedFor(t *testing.T) {
 		"git log --follow x", "terraform apply -auto-approve", "watchman version", "npx playwright test",
 		"echo : stopgate-ignore; make", "tail -f log | grep -m1 READY", "tail -f log | head -5", "npm run dev:build",
 		`bash -c "make"`, "sudo make install", "bash -c",
+		// The shell has ended at once, and the task with it.
+		"nohup redis-server &", "npm run dev > log 2>&1 &",
 	} {
 		if (Policy{}).Ignored(command) {
 			t.Errorf("is ignored: %s", command)
@@ -46,5 +48,18 @@ func TestTheUsersPatternsMatchAnywhere(t *testing.T) {
 	p := Policy{Ignore: []*regexp.Regexp{regexp.MustCompile(`my-daemon\b`)}}
 	if !p.Ignored("cd x && ./my-daemon --port 1; true") || p.Ignored("make") {
 		t.Error("a pattern of the user decides wrongly")
+	}
+}
+
+// What a command says of itself counts only at its very start: a name, a file or a
+// text that holds the words is nobody's word.
+func TestACommandOptsOutAtItsStartOnly(t *testing.T) {
+	for command, want := range map[string]bool{
+		": stopgate-ignore; make": true, "\n\t : stopgate-ignore; make": true,
+		": stopgate-ignore": false, ":stopgate-ignore; make": false, "make # : stopgate-ignore;": false, "echo ': stopgate-ignore;'; make": false,
+	} {
+		if got := OptedOut(command); got != want {
+			t.Errorf("%q opts out: %v", command, got)
+		}
 	}
 }

@@ -1,0 +1,157 @@
+package command
+
+import (
+	_ "embed" // the table is a file
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// table is the table of programs. Its head says how a line is read. It is only
+// searched, never read as a whole: a hook looks up a handful of names.
+//
+//go:embed programs.txt
+var table string
+
+// line is one line of the table. The zero value is a program that is not in it.
+type line struct {
+	// subs are the subcommands that lead to it, each with its other names.
+	subs [][]string
+	// verdict is the answer, or how it is found.
+	verdict string
+	// never, ends and cut are the options that decide, value those with a word of
+	// their own behind them, text those whose value is shell text, rest those behind
+	// which only a command follows.
+	never, ends, cut, value, text, rest []string
+	// words are arguments that keep it from ending.
+	words []string
+	// args is how many arguments make it end; skip how many of a wrapper's stand
+	// before the command.
+	args, skip int
+	// bare is the verdict without any argument.
+	bare string
+	// filter and cutter are its role in a pipeline. long: its options have several
+	// letters behind one dash. stop: what follows its first argument is not its own.
+	// deep: the subcommands may stand behind others.
+	filter, cutter, long, stop, deep bool
+}
+
+// lookup finds the lines of a program, by the first of some names that has any.
+// Everything is one look at the beginnings of the lines.
+func lookup(names ...string) (string, []line) {
+	best := len(names)
+	var found []line
+	for begin := 0; begin < len(table); {
+		end := begin + strings.IndexByte(table[begin:], '\n')
+		text := table[begin:end]
+		begin = end + 1
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		from := 0
+		for i := range len(text) {
+			if text[i] != ',' && text[i] != ' ' {
+				continue
+			}
+			name := text[from:i]
+			if k := slices.Index(names[:min(best+1, len(names))], name); k >= 0 {
+				if k < best {
+					best, found = k, found[:0]
+				}
+				found = append(found, readLine(text))
+			}
+			if from = i + 1; text[i] == ' ' {
+				break
+			}
+		}
+	}
+	if len(found) == 0 {
+		return "", nil
+	}
+	return names[best], found
+}
+
+// readLine reads a line of the table.
+func readLine(text string) line {
+	var l line
+	key, rest, _ := strings.Cut(text, " = ")
+	for _, sub := range strings.Fields(key)[1:] {
+		l.subs = append(l.subs, strings.Split(sub, ","))
+	}
+	fields := strings.Fields(rest)
+	l.verdict = fields[0]
+	for _, f := range fields[1:] {
+		name, list, _ := strings.Cut(f, ":")
+		l.set(name, list)
+	}
+	l.stop = l.stop || l.verdict == "wrap"
+	return l
+}
+
+func (l *line) set(name, list string) {
+	values := strings.Split(list, ",")
+	switch name {
+	case "never":
+		l.never = values
+	case "ends":
+		l.ends = values
+	case "cut":
+		l.cut = values
+	case "value":
+		l.value = values
+	case "text":
+		l.text = values
+	case "rest":
+		l.rest = values
+	case "words":
+		l.words = values
+	case "args":
+		l.args, _ = strconv.Atoi(list)
+	case "skip":
+		l.skip, _ = strconv.Atoi(list)
+	case "bare":
+		l.bare = list
+	case "filter":
+		l.filter = true
+	case "cutter":
+		l.cutter = true
+	case "long":
+		l.long = true
+	case "stop":
+		l.stop = true
+	case "deep":
+		l.deep = true
+	}
+}
+
+// takes tells that an option has a value of its own in the next word.
+func (l *line) takes(option string) bool {
+	return slices.Contains(l.value, option) || slices.Contains(l.text, option)
+}
+
+// under is the line with what holds for the whole program where it does not say
+// otherwise.
+func (l *line) under(root line) line {
+	out := *l
+	for _, o := range root.value {
+		if !slices.Contains(l.never, o) && !slices.Contains(l.ends, o) {
+			out.value = append(out.value[:len(out.value):len(out.value)], o)
+		}
+	}
+	out.long = l.long || root.long
+	return out
+}
+
+// reached tells whether the arguments so far are the line's subcommands.
+func (l *line) reached(args []string) bool {
+	n := len(l.subs)
+	if n == 0 || len(args) < n || !l.deep && len(args) != n {
+		return false
+	}
+	for i, sub := range args[len(args)-n:] {
+		if !slices.Contains(l.subs[i], sub) && l.subs[i][0] != "*" {
+			return false
+		}
+	}
+	return true
+}
