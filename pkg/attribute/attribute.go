@@ -10,6 +10,7 @@ package attribute
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -64,14 +65,20 @@ func (r *Result) Take(path string, from transcript.Cursor, b transcript.Batch) {
 
 // search is one attribution under way.
 type search struct {
-	files    host.Files
-	snap     ledger.Snapshot
-	owners   map[string]transcript.Launch
+	files host.Files
+	snap  ledger.Snapshot
+	e     event.Event
+	// own is the stopping agent's transcript, once it is needed.
+	own transcript.Source
+	// launches are those known of, by task: of listed tasks and of others.
+	launches map[string]transcript.Launch
 	learned  ledger.Learned
 	cursors  map[string]transcript.Cursor
-	listed   []string
-	blocking map[string]bool
-	cut      bool
+	// listed are the tasks to find owners for, in order; unsure are those without
+	// one, or with one that is no more than likely.
+	listed []event.Task
+	unsure map[string]bool
+	cut    bool
 }
 
 // Find attributes the tasks that e lists. snap is what the ledger knew; it is
@@ -80,10 +87,14 @@ func Find(ctx context.Context, h host.Host, e event.Event, snap ledger.Snapshot)
 	s := &search{
 		files:    h.Files,
 		snap:     snap,
-		owners:   map[string]transcript.Launch{},
+		e:        e,
+		launches: maps.Clone(snap.Launches),
 		learned:  ledger.Learned{Cursors: map[string]transcript.Step{}},
 		cursors:  map[string]transcript.Cursor{},
-		blocking: map[string]bool{},
+		unsure:   map[string]bool{},
+	}
+	if s.launches == nil {
+		s.launches = map[string]transcript.Launch{}
 	}
 	for _, t := range e.Tasks {
 		// An agent's own entry is no task of its own, and no launch ever names a
@@ -91,37 +102,50 @@ func Find(ctx context.Context, h host.Host, e event.Event, snap ledger.Snapshot)
 		if t.ID == e.AgentID || t.Type == event.TypeTeammate {
 			continue
 		}
-		s.listed = append(s.listed, t.ID)
-		s.blocking[t.ID] = t.CanBeOwn()
-		if l, ok := snap.Launches[t.ID]; ok {
-			s.owners[t.ID] = l
+		s.listed = append(s.listed, t)
+		if !s.launches[t.ID].Certain() {
+			s.unsure[t.ID] = true
 		}
 	}
-	waited := s.find(ctx, h.Clock, e)
-	return Result{Owners: s.owners, Learned: s.learned, known: snap.Cursors, Waited: waited, Cut: s.cut}
+	waited := s.find(ctx, h.Clock)
+	return Result{Owners: s.owners(), Learned: s.learned, known: snap.Cursors, Waited: waited, Cut: s.cut}
 }
 
-func (s *search) find(ctx context.Context, clock host.Clock, e event.Event) time.Duration {
-	own := transcript.Source{Path: e.AgentTranscript, Owner: e.AgentID}
-	if own.Path == "" || filepath.Clean(own.Path) == filepath.Clean(e.TranscriptPath) {
-		// The coordinator's transcript is nobody else's, and is read as its own.
-		own.Path = transcript.AgentPath(transcript.AgentsDir(e.TranscriptPath), e.AgentID)
+// launch is what is known of who launched a task.
+func (s *search) launch(task string) (transcript.Launch, bool) {
+	l, known := s.launches[task]
+	return l, known
+}
+
+// owners are the launches of the listed tasks whose owners may wait for them.
+func (s *search) owners() map[string]transcript.Launch {
+	out := map[string]transcript.Launch{}
+	for _, t := range s.listed {
+		if l, known := s.launches[t.ID]; known && !l.Circular(s.launch) {
+			out[t.ID] = l
+		}
 	}
-	if s.missing() || s.lacksOutput(e.AgentID) {
-		s.scan(ctx, own)
+	return out
+}
+
+func (s *search) find(ctx context.Context, clock host.Clock) time.Duration {
+	if !s.missing() && !s.lacksOutput() {
+		return 0
+	}
+	s.own = transcript.Source{Path: transcript.OfAgent(s.files, s.e.TranscriptPath, s.e.AgentID, s.e.AgentTranscript), Owner: s.e.AgentID}
+	s.scan(ctx, s.own)
+	if s.missing() {
+		s.parents(ctx)
 	}
 	if s.missing() {
-		s.parents(e, own.Path)
+		s.others(ctx)
 	}
-	if s.missing() {
-		s.others(ctx, e, own.Path)
-	}
-	if !s.waitable() || s.settled(ctx, own, e) {
+	if !s.waitable() || s.settled(ctx) {
 		return 0
 	}
 	start := clock.Now()
 	for s.waitable() && clock.Now().Sub(start) < Settle && clock.Sleep(ctx, settleStep) {
-		if s.settled(ctx, own, e) {
+		if s.settled(ctx) {
 			break
 		}
 	}
@@ -131,33 +155,31 @@ func (s *search) find(ctx context.Context, clock host.Clock, e event.Event) time
 // settled reads what the own transcript gained and tells whether that is all
 // there will be. It looks for the last message before it reads, so that nothing
 // which stands before that message can be missed.
-func (s *search) settled(ctx context.Context, own transcript.Source, e event.Event) bool {
-	caughtUp := e.LastMessageGiven && transcript.CaughtUp(s.files, own.Path, e.LastMessage, s.snap.Agents[e.AgentID].Stopped)
-	s.scan(ctx, own)
+func (s *search) settled(ctx context.Context) bool {
+	caughtUp := s.e.LastMessageGiven && transcript.CaughtUp(s.files, s.own.Path, s.e.LastMessage, s.snap.Agents[s.e.AgentID].Stopped)
+	s.scan(ctx, s.own)
 	return caughtUp
 }
 
-// missing tells whether a listed task has no owner, or only one that a command's
-// output could have made up.
-func (s *search) missing() bool {
-	return slices.ContainsFunc(s.listed, func(id string) bool { return !s.owners[id].Certain() })
-}
+// missing tells whether a listed task has no owner, or only one that is no more
+// than likely.
+func (s *search) missing() bool { return len(s.unsure) > 0 }
 
 // waitable tells whether it is worth waiting for the own transcript: a task that
 // can block has no owner at all.
 func (s *search) waitable() bool {
-	return slices.ContainsFunc(s.listed, func(id string) bool {
-		_, owned := s.owners[id]
-		return s.blocking[id] && !owned
+	return s.missing() && slices.ContainsFunc(s.listed, func(t event.Task) bool {
+		_, known := s.launches[t.ID]
+		return !known && t.CanBeOwn()
 	})
 }
 
 // lacksOutput tells whether a task of the agent has no output path yet, which
 // PostToolUse does not name for a shell but the transcript does.
-func (s *search) lacksOutput(agentID string) bool {
-	return slices.ContainsFunc(s.listed, func(id string) bool {
-		l, owned := s.owners[id]
-		return owned && l.Owner == agentID && l.Output == "" && l.Kind != event.TypeSubagent
+func (s *search) lacksOutput() bool {
+	return slices.ContainsFunc(s.listed, func(t event.Task) bool {
+		l, known := s.launches[t.ID]
+		return known && l.Owner == s.e.AgentID && l.Output == "" && l.Kind != event.TypeSubagent
 	})
 }
 
@@ -193,36 +215,35 @@ func (s *search) scan(ctx context.Context, src transcript.Source) {
 
 func (s *search) add(l transcript.Launch) {
 	s.learned.Launches = append(s.learned.Launches, l)
-	if _, listed := s.blocking[l.Task]; !listed {
-		return
-	}
-	if have, ok := s.owners[l.Task]; ok {
+	if have, known := s.launches[l.Task]; known {
 		l = transcript.Join(have, l)
 	}
-	s.owners[l.Task] = l
+	s.launches[l.Task] = l
+	if l.Certain() {
+		delete(s.unsure, l.Task)
+	}
 }
 
 // parents reads the meta files of listed agents without a certain owner: they
 // name the parent since 2.1.220.
-func (s *search) parents(e event.Event, ownPath string) {
-	for _, id := range s.listed {
-		if s.owners[id].Certain() {
+func (s *search) parents(ctx context.Context) {
+	for _, t := range s.listed {
+		if t.Type != event.TypeSubagent || !s.unsure[t.ID] {
 			continue
 		}
-		for _, dir := range agentDirs(e, ownPath) {
-			path := transcript.AgentPath(dir, id)
-			if path == "" {
-				continue
-			}
-			meta, err := transcript.ReadMeta(s.files, path)
-			if err != nil {
-				continue
-			}
-			s.learned.Agents = append(s.learned.Agents, AgentFromMeta(id, path, meta))
-			if meta.ParentAgentID != "" {
-				s.add(transcript.Launch{Task: id, Owner: meta.ParentAgentID, Kind: event.TypeSubagent, Evidence: transcript.Meta, File: transcript.MetaPath(path)})
-			}
-			break
+		if ctx.Err() != nil {
+			s.cut = true
+			return
+		}
+		beside := transcript.AgentPath(dirOf(s.own.Path), t.ID)
+		path := transcript.OfAgent(s.files, s.e.TranscriptPath, t.ID, beside)
+		meta, err := transcript.ReadMeta(s.files, path)
+		if err != nil {
+			continue
+		}
+		s.learned.Agents = append(s.learned.Agents, AgentFromMeta(t.ID, path, meta))
+		if meta.ParentAgentID != "" {
+			s.add(transcript.Launch{Task: t.ID, Owner: meta.ParentAgentID, Kind: event.TypeSubagent, Evidence: transcript.Meta, File: transcript.MetaPath(path)})
 		}
 	}
 }
@@ -234,10 +255,10 @@ func AgentFromMeta(id, path string, m transcript.AgentMeta) ledger.Agent {
 
 // others reads the coordinator's and the siblings' transcripts until nothing is
 // missing.
-func (s *search) others(ctx context.Context, e event.Event, ownPath string) {
-	s.scan(ctx, transcript.Source{Path: e.TranscriptPath, Owner: transcript.Main})
-	seen := map[string]bool{ownPath: true, e.TranscriptPath: true}
-	for _, dir := range agentDirs(e, ownPath) {
+func (s *search) others(ctx context.Context) {
+	s.scan(ctx, transcript.Source{Path: s.e.TranscriptPath, Owner: transcript.Main})
+	seen := map[string]bool{s.own.Path: true, s.e.TranscriptPath: true}
+	for _, dir := range s.agentDirs() {
 		for _, path := range transcript.Agents(s.files, dir) {
 			if !s.missing() {
 				return
@@ -257,12 +278,10 @@ func (s *search) others(ctx context.Context, e event.Event, ownPath string) {
 // agentDirs are the folders where the session's agents lie: beside the agent's
 // own transcript, and beside the coordinator's. They differ for agents in a
 // worktree.
-func agentDirs(e event.Event, ownPath string) []string {
-	var dirs []string
-	for _, dir := range []string{dirOf(ownPath), transcript.AgentsDir(e.TranscriptPath)} {
-		if dir != "" && !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
+func (s *search) agentDirs() []string {
+	dirs := []string{transcript.AgentsDir(s.e.TranscriptPath)}
+	if own := dirOf(s.own.Path); transcript.AgentOf(s.own.Path) != "" && own != dirs[0] {
+		dirs = append([]string{own}, dirs...)
 	}
 	return dirs
 }

@@ -35,7 +35,7 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) bool {
 	return true
 }
 
-// world is a session's files; it notes which transcripts are opened.
+// world is a session's files; it notes which transcripts are looked at.
 type world struct {
 	t      *testing.T
 	dir    string
@@ -143,7 +143,7 @@ func TestWhoOwnsATask(t *testing.T) {
 		tasks   string
 		snap    ledger.Snapshot
 		want    string
-		opened  string // the transcripts that were opened, each once
+		opened  string // the transcripts that were looked at, each once
 		waited  bool
 	}{
 		{"nothing is listed", nil, "", ledger.Snapshot{}, "", "", false},
@@ -167,8 +167,8 @@ func TestWhoOwnsATask(t *testing.T) {
 		{"the ledger knows by text only, the sibling by its call", func(w *world) {
 			w.put("a2", launched("b1", true, false))
 		}, "b1", known("b1", "a1", transcript.Text), "b1=a2", "a1 main a2", false},
-		{"a child names its parent", func(w *world) { w.meta("c1", `{"parentAgentId":"a1"}`) }, "c1", ledger.Snapshot{}, "c1=a1", "a1", false},
-		{"a child names no parent", func(w *world) { w.meta("c1", `{}`); w.put("a2", says("x")) }, "c1", ledger.Snapshot{}, "", "a1 main a2", false},
+		{"a child names its parent", func(w *world) { w.meta("c1", `{"parentAgentId":"a1"}`) }, "c1", ledger.Snapshot{}, "c1=a1", "a1 c1", false},
+		{"a child names no parent", func(w *world) { w.meta("c1", `{}`); w.put("a2", says("x")) }, "c1", ledger.Snapshot{}, "", "a1 c1 main a2", false},
 		{"an agent of a workflow", func(w *world) {
 			dir := filepath.Join(filepath.Dir(w.path("a1")), "workflows", "wf_1")
 			hosttest.Write(w.t, w.clock.now, filepath.Join(dir, "agent-w1.jsonl"), launched("b1", true, false))

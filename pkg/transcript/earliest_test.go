@@ -22,3 +22,14 @@ func TestTheEarliestOfEquals(t *testing.T) {
 		}
 	}
 }
+
+// Of two who woke an agent, the later one has it running.
+func TestTheLaterOfTwoResumptions(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	early := Launch{Task: "c1", Owner: "a1", Resumed: true, Evidence: PostToolUse, At: noon}
+	late := Launch{Task: "c1", Owner: "a2", Resumed: true, Evidence: TextAsked, At: noon.Add(time.Minute)}
+	if Join(early, late).Owner != "a2" || Join(late, early).Owner != "a2" {
+		t.Error("the earlier one has it")
+	}
+}

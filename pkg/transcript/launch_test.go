@@ -50,9 +50,15 @@ func structured(id, text, version, toolUseResult string) string {
 	return strings.TrimSuffix(line, "}") + `,"toolUseResult":` + toolUseResult + "}"
 }
 
-func write(t testing.TB, content string) string {
+func write(t testing.TB, content string) string { return writeOf(t, agent, content) }
+
+// writeOf makes the transcript of somebody.
+func writeOf(t testing.TB, owner, content string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "agent-"+agent+".jsonl")
+	path := filepath.Join(t.TempDir(), "agent-"+owner+".jsonl")
+	if owner == Main {
+		path = filepath.Join(t.TempDir(), "s.jsonl")
+	}
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +76,7 @@ func scanOf(t testing.TB, path, owner string, from Cursor) Batch {
 
 func scanLines(t testing.TB, owner string, lines ...string) Batch {
 	t.Helper()
-	return scanOf(t, write(t, strings.Join(lines, "\n")+"\n"), owner, Cursor{})
+	return scanOf(t, writeOf(t, owner, strings.Join(lines, "\n")+"\n"), owner, Cursor{})
 }
 
 const out = "/tmp/claude-1000/-p/s/tasks/"

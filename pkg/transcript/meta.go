@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -113,24 +114,39 @@ func Agents(files host.Files, dir string) []string {
 	if dir == "" {
 		return nil
 	}
-	var out []string
-	list := func(dir string) []string {
-		var folders []string
-		entries, _ := files.ReadDir(dir) // a missing folder has no agents
-		for _, e := range entries {
-			path := filepath.Join(dir, e.Name())
-			switch {
-			case e.IsDir():
-				folders = append(folders, path)
-			case AgentOf(path) != "":
-				out = append(out, path)
-			}
-		}
-		return folders
+	out := transcriptsIn(files, dir)
+	for _, flow := range flows(files, dir) {
+		out = append(out, transcriptsIn(files, flow)...)
 	}
-	list(dir)
-	for _, flow := range list(filepath.Join(dir, workflowsDir)) {
-		list(flow)
+	return out
+}
+
+// transcriptsIn lists the agents' transcripts that lie in a folder. A link that
+// leads to a file of another name is none.
+func transcriptsIn(files host.Files, dir string) []string {
+	var out []string
+	entries, _ := files.ReadDir(dir) // a missing folder has no agents
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch id := AgentOf(path); {
+		case id == "" || e.IsDir():
+		case e.Type()&fs.ModeSymlink != 0 && AgentOf(linked(files, path)) != id:
+		default:
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// flows are the folders of the workflows below a folder of agents.
+func flows(files host.Files, dir string) []string {
+	dir = filepath.Join(dir, workflowsDir)
+	var out []string
+	entries, _ := files.ReadDir(dir) // most sessions have none
+	for _, e := range entries {
+		if e.IsDir() {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func AtRest(files host.Files, src Source) Rest {
 		if start > 0 { // begins inside a line
 			_, data, _ = bytes.Cut(data, []byte("\n"))
 		}
-		r, spoke := atRest(data, src.Owner)
+		r, spoke := atRest(data, src.owner())
 		if spoke || start == 0 || span >= tailSpan {
 			r.Written = info.ModTime()
 			return r

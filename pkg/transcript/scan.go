@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -20,7 +21,8 @@ import (
 type Source struct {
 	// Path is the file as the payload or the file list names it.
 	Path string
-	// Owner is whose transcript it is: an agent id or [Main].
+	// Owner is whose transcript it is, an agent id or [Main], where the file's name
+	// does not say so.
 	Owner string
 }
 
@@ -43,12 +45,15 @@ var (
 )
 
 // Scan reads what a transcript gained since from. A file that is not the one
-// from was taken of (replaced, rewritten or cut shorter) is read from its start.
+// from was taken of (replaced, rewritten or cut shorter), or that was read as
+// somebody else's, is read from its start.
 // Only whole lines are read; the size when Scan starts is where it ends. When
 // ctx is done it returns what it has, with Cut set. A file that cannot be opened
 // is an error and leaves the cursor as it was.
 func Scan(ctx context.Context, files host.Files, src Source, from Cursor) (Batch, error) {
-	b := Batch{Cursor: Cursor{Inode: from.Inode, Sum: from.Sum, Offset: from.Offset, Inside: from.Inside, Open: append([]ToolUse(nil), from.Open...)}}
+	src.Owner = src.owner()
+	b := Batch{Cursor: from}
+	b.Cursor.Open = slices.Clone(from.Open)
 	file, info, err := files.Open(src.Path)
 	if err != nil {
 		return b, err
@@ -58,11 +63,12 @@ func Scan(ctx context.Context, files host.Files, src Source, from Cursor) (Batch
 	inode := host.Inode(info)
 	if from.Offset > 0 {
 		sum, err := sumBefore(file, from.Offset)
-		if err != nil || inode != from.Inode || from.Offset > info.Size() || sum != from.Sum {
+		anothers := from.Owner != "" && from.Owner != src.Owner
+		if err != nil || anothers || inode != from.Inode || from.Offset > info.Size() || sum != from.Sum {
 			b.Cursor = Cursor{}
 		}
 	}
-	b.Cursor.Inode = inode
+	b.Cursor.Inode, b.Cursor.Owner = inode, src.Owner
 	if b.Cursor.Offset < info.Size() {
 		if err := b.scan(ctx, file, src, info.Size()); err != nil {
 			return b, err

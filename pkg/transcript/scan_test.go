@@ -427,7 +427,7 @@ func FuzzScan(f *testing.F) {
 				t.Errorf("in parts %+v, whole %+v", b.Cursor, whole.Cursor)
 			}
 			for _, l := range whole.Launches {
-				if l.Task == "" || l.Owner != owner || l.Evidence.rank() == 0 {
+				if l.Task == "" || l.Owner != owner || l.strength() == 0 {
 					t.Errorf("launch %+v", l)
 				}
 			}

@@ -8,7 +8,10 @@
 // when the evidence is contradictory beyond the order that [Launch.Beats] gives.
 package transcript
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Main is the owner of what the coordinator launched; every other owner is an
 // agent id.
@@ -17,7 +20,8 @@ const Main = "main"
 // Evidence is how a launch was seen, in the words of `hookctl status --json`.
 type Evidence string
 
-// The kinds of evidence, the strongest first.
+// The kinds of evidence, the strongest first. A resumption is weaker than each of
+// them, however it was seen: see [Launch].Resumed.
 const (
 	// PostToolUse is the structured answer of the tool as the hook event tells
 	// it, at the moment of the launch.
@@ -35,20 +39,21 @@ const (
 	Text Evidence = "text"
 )
 
-func (e Evidence) rank() int {
-	switch e {
-	case PostToolUse:
-		return 5
-	case ToolUseResult:
-		return 4
-	case Meta:
-		return 3
-	case TextAsked:
-		return 2
-	case Text:
-		return 1
+// strengths are the kinds of evidence, the weakest first. "" is none.
+var strengths = []Evidence{Text, TextAsked, Meta, ToolUseResult, PostToolUse}
+
+// strength is how far the record can be relied on, in one order: 0 for none, then a
+// resumption, then the kinds of evidence of a launch.
+func (l Launch) strength() int {
+	const resumption = 1
+	kind := slices.Index(strengths, l.Evidence)
+	switch {
+	case kind < 0:
+		return 0
+	case l.Resumed:
+		return resumption
 	}
-	return 0
+	return resumption + 1 + kind
 }
 
 // Launch is one background task as its launcher's records show it.
@@ -69,8 +74,8 @@ type Launch struct {
 	Evidence Evidence `json:"evidence"`
 	// Persistent marks a monitor without an end of its own.
 	Persistent bool `json:"persistent,omitempty"`
-	// Resumed marks an agent that was woken by a message, not launched: weaker
-	// than any launch of it.
+	// Resumed marks an agent that was woken by a message, not launched: somebody
+	// else has launched it, so this is weaker than any launch of it.
 	Resumed bool `json:"resumed,omitempty"`
 	// Ignored marks a command that the policy does not wait for.
 	Ignored bool `json:"ignored,omitempty"`
@@ -80,19 +85,43 @@ type Launch struct {
 	Line int64  `json:"line,omitempty"`
 }
 
-// Beats tells whether l is better evidence than other for the same task: a
-// launch before a resumption, then the stronger kind, then the earlier one.
+// Beats tells whether l is better evidence than other for the same task: the
+// stronger kind, then the earlier launch, since a later one was printed by somebody
+// who looked at it, or the later resumption, for which the agent runs now.
 func (l Launch) Beats(other Launch) bool {
-	if l.Resumed != other.Resumed {
-		return other.Resumed
-	}
-	if a, b := l.Evidence.rank(), other.Evidence.rank(); a != b {
+	if a, b := l.strength(), other.strength(); a != b {
 		return a > b
 	}
 	if l.At.IsZero() || other.At.IsZero() {
 		return false
 	}
+	if l.Resumed {
+		return l.At.After(other.At)
+	}
 	return l.At.Before(other.At)
+}
+
+// maxRing bounds the agents that [Launch.Circular] asks for.
+const maxRing = 32
+
+// Circular tells a resumption that makes nobody wait: the one who woke the agent is
+// itself, by way of its launchers and wakers, that agent's. Two that resumed each
+// other must not wait for each other. launch tells who launched or resumed an agent.
+func (l Launch) Circular(launch func(agent string) (Launch, bool)) bool {
+	if !l.Resumed {
+		return false
+	}
+	for owner, n := l.Owner, 0; n < maxRing; n++ {
+		if owner == l.Task {
+			return true
+		}
+		up, known := launch(owner)
+		if !known {
+			return false
+		}
+		owner = up.Owner
+	}
+	return false
 }
 
 // Join merges two records of one task: the better one, with what only the other
@@ -122,8 +151,9 @@ func Join(a, b Launch) Launch {
 }
 
 // Certain tells whether the evidence can be relied on without asking the other
-// transcripts: everything but text that a command may have printed.
-func (l Launch) Certain() bool { return l.Evidence.rank() > Text.rank() }
+// transcripts: everything but a resumption, and text that a command may have
+// printed.
+func (l Launch) Certain() bool { return l.strength() > Launch{Evidence: Text}.strength() }
 
 // StatusKilled is the status of an end by TaskStop. The client tells no end of a
 // killed task; it is read from the call's own result.
@@ -172,13 +202,16 @@ type Cursor struct {
 	// true, behind what was read of a line that is too long to look at.
 	Offset int64 `json:"offset"`
 	Inside bool  `json:"inside,omitempty"`
+	// Owner is whose lines were read; "" for a cursor that nobody has read from yet.
+	Owner string `json:"owner,omitempty"`
 	// Open are the calls of launching tools whose results have not been seen.
 	Open []ToolUse `json:"open,omitempty"`
 }
 
-// Equal tells whether two cursors stand at the same place of the same file.
+// Equal tells whether two cursors stand at the same place of the same file, read
+// as the same owner's.
 func (c Cursor) Equal(other Cursor) bool {
-	return c.Inode == other.Inode && c.Sum == other.Sum && c.Offset == other.Offset
+	return c.Inode == other.Inode && c.Sum == other.Sum && c.Offset == other.Offset && c.Owner == other.Owner
 }
 
 // Step is a cursor's move in one reading.
