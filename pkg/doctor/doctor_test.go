@@ -213,7 +213,7 @@ func TestChecks(t *testing.T) {
 
 		{check: "client", situation: "unknown", status: Note, found: "no transcript"},
 		{check: "client", situation: "a tested one", facts: facts{version: "2.1.220"}, status: OK, found: "2.1.220, tested: without the gate an agent never hears"},
-		{check: "client", situation: "between two tested ones", facts: facts{version: "2.1.300"}, status: OK, found: "between the tested 2.1.235 and 2.1.332"},
+		{check: "client", situation: "between two tested ones", facts: facts{version: "2.1.310"}, status: OK, found: "between the tested 2.1.300 and 2.1.332"},
 		{check: "client", situation: "newer than all", facts: facts{version: "2.2.0"}, status: Note, found: "newer than the newest tested one, 2.1.332"},
 		{check: "client", situation: "older than all", facts: facts{version: "2.1.146"}, status: Note, found: "older than the oldest tested one, 2.1.150"},
 		{check: "client", situation: "without background_tasks", facts: facts{version: "2.1.140"}, status: Fail, found: "no stop is ever blocked", mend: "update"},

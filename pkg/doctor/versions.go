@@ -7,7 +7,7 @@ import (
 
 // Tested are the versions of the client that docs/compatibility.md tells of,
 // the oldest first.
-var Tested = []string{"2.1.150", "2.1.220", "2.1.235", "2.1.332"}
+var Tested = []string{"2.1.150", "2.1.198", "2.1.220", "2.1.235", "2.1.245", "2.1.300", "2.1.332"}
 
 // The client's versions that matter (docs/client.md).
 const (

@@ -183,7 +183,11 @@ func TestAPurgeOfAFolderOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(state.AsideName(ours.Store("00000000-session"), time.Now()), []byte("broken"), 0o600); err != nil {
+	broken, err := os.ReadFile(ours.Store("00000000-session"))
+	if err == nil {
+		err = os.WriteFile(state.AsideName(ours.Store("00000000-session"), time.Now()), broken[:len(broken)/2], 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := ours.SwitchOff("00000000-session", time.Now().Add(time.Hour)); err != nil {
