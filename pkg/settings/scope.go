@@ -42,24 +42,16 @@ func Scopes(home, projectDir string, getenv func(string) string) []Scope {
 	return scopes(runtime.GOOS, home, projectDir, getenv)
 }
 
-// Config is the folder of the client's own files: CLAUDE_CONFIG_DIR, else .claude in
-// the home folder; "" where both are unknown.
-func Config(home string, getenv func(string) string) string {
-	if getenv != nil {
-		if dir := getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-			return dir
-		}
-	}
-	if home == "" {
-		return ""
-	}
-	return filepath.Join(home, ".claude")
-}
-
 func scopes(goos, home, projectDir string, getenv func(string) string) []Scope {
 	var all []Scope
-	user := ""
-	if config := Config(home, getenv); config != "" {
+	config, user := "", ""
+	if getenv != nil {
+		config = getenv("CLAUDE_CONFIG_DIR")
+	}
+	if config == "" && home != "" {
+		config = filepath.Join(home, ".claude")
+	}
+	if config != "" {
 		user = filepath.Join(config, "settings.json")
 		all = append(all, Scope{Name: User, Path: user})
 	}

@@ -35,37 +35,23 @@ const (
 	lockFile    = "install.lock"
 	hookName    = "hook"
 	hookctlName = "hookctl"
-	productName = "stopgate" // what hookctl is called in packages too
+	productName = "stopgate" // also what hookctl is called in packages
 )
 
 // ErrNoHome is returned where the environment names no home folder.
 var ErrNoHome = errors.New("no home folder: set HOME")
 
 // Home is the user's home folder, or "".
-func (w World) Home() string {
-	if home := w.Env("HOME"); filepath.IsAbs(home) {
-		return home
-	}
-	if profile := w.Env("USERPROFILE"); runtime.GOOS == "windows" && filepath.IsAbs(profile) {
-		return profile
-	}
-	return ""
-}
+func (w World) Home() string { return host.Home(w.Env) }
+
+// Config is the folder of the client's own files, or "".
+func (w World) Config() string { return host.ClientHome(w.Env) }
 
 // Data is the folder of the installation: $XDG_DATA_HOME/stopgate, else
 // ~/.local/share/stopgate (Windows: %LOCALAPPDATA%\stopgate); "" without a home.
 func (w World) Data() string {
-	if runtime.GOOS == "windows" {
-		if local := w.Env("LOCALAPPDATA"); filepath.IsAbs(local) {
-			return filepath.Join(local, "stopgate")
-		}
-		return ""
-	}
-	if xdg := w.Env("XDG_DATA_HOME"); filepath.IsAbs(xdg) {
-		return filepath.Join(xdg, "stopgate")
-	}
-	if home := w.Home(); home != "" {
-		return filepath.Join(home, ".local", "share", "stopgate")
+	if dir := host.DataHome(w.Env); dir != "" {
+		return filepath.Join(dir, productName)
 	}
 	return ""
 }
@@ -89,9 +75,6 @@ func executable(name string) string {
 
 // Scopes are the client's settings scopes as seen from the current folder.
 func (w World) Scopes() []settings.Scope { return settings.Scopes(w.Home(), w.Cwd, w.Env) }
-
-// Config is the folder of the client's own files, or "".
-func (w World) Config() string { return settings.Config(w.Home(), w.Env) }
 
 // UsageError says which argument cannot be meant; nothing was looked at yet.
 type UsageError string
