@@ -150,8 +150,9 @@ func (r *run) courierTasks(out *Outcome) ([]gate.Task, attribute.Result) {
 	}
 	var own []gate.Task
 	for _, t := range r.e.Candidates() {
-		l := transcript.Join(snap.Launches[t.ID], found.Owners[t.ID])
-		if l.Owner != r.e.AgentID {
+		have, found := found.Owners[t.ID]
+		l := transcript.Join(snap.Launches[t.ID], have)
+		if l.Owner != r.e.AgentID || l.Resumed && !found {
 			continue
 		}
 		l.Ignored = l.Ignored || r.p.Ignored(t.Command)

@@ -103,6 +103,7 @@ func Run(h host.Host) (code int, out Outcome) {
 		if p.Mode == policy.Courier {
 			return 0, Outcome{Event: e} // the gate counts it
 		}
+		within(logLimit, func() { noteFiles(h, e) })
 		return 0, ephemeral(h, e)
 	}
 	if p.Mode == policy.Lead && (&run{h: h, p: p, e: e}).leadPasses() {
@@ -113,17 +114,35 @@ func Run(h host.Host) (code int, out Outcome) {
 
 // failed is fail for when the log itself may be what fails or never answers.
 func failed(h host.Host, what string, err error) Outcome {
-	logged := make(chan struct{})
+	within(logLimit, func() { fail(h, what, err) })
+	return Outcome{Err: err}
+}
+
+// logLimit bounds the writing of a line of the log that nobody waits for.
+const logLimit = 200 * time.Millisecond
+
+// within runs what is not worth waiting for any longer than limit, nor a panic.
+func within(limit time.Duration, f func()) {
+	done := make(chan struct{})
 	go func() {
-		defer close(logged)
-		defer func() { _ = recover() }() // what went wrong is told already
-		fail(h, what, err)
+		defer close(done)
+		defer func() { _ = recover() }() // the answer does not depend on it
+		f()
 	}()
 	select {
-	case <-logged:
-	case <-time.After(200 * time.Millisecond):
+	case <-done:
+	case <-time.After(limit):
 	}
-	return Outcome{Err: err}
+}
+
+// noteFiles logs an event that counts as ephemeral by its type although the agent
+// has a transcript and a meta file, as no internal fork has (docs/client.md:
+// ephemeral events).
+func noteFiles(h host.Host, e event.Event) {
+	path := transcript.OfAgent(h.Files, e.TranscriptPath, e.AgentID, e.AgentTranscript)
+	if h.Files.Regular(path) && h.Files.Regular(transcript.MetaPath(path)) {
+		fail(h, "counted as ephemeral", fmt.Errorf("an empty agent_type, but agent %s has files", clip(e.AgentID)))
+	}
 }
 
 func fail(h host.Host, what string, err error) Outcome {

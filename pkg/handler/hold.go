@@ -153,7 +153,7 @@ func (r *run) claim(tx *ledger.Tx, d gate.Decision) {
 		h.Tasks = append(h.Tasks, t.ID)
 	}
 	tx.PutHold(h)
-	agent := tx.Touch(r.e.AgentID, r.e.AgentType, r.e.AgentTranscript)
+	agent := tx.Touch(r.e.AgentID, r.e.AgentType, r.agentTranscript())
 	agent.LastSum, agent.LastSumAt = agentSum(r.e), r.began
 	tx.PutAgent(agent)
 	r.touchSession(tx)

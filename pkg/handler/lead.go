@@ -273,7 +273,7 @@ func (s *silence) note() string {
 			return "" // a command may be silent
 		}
 		agents++
-		info, err := s.r.h.Files.Stat(transcript.AgentPath(transcript.AgentsDir(s.r.e.TranscriptPath), t.ID))
+		info, err := s.r.h.Files.Stat(transcript.OfAgent(s.r.h.Files, s.r.e.TranscriptPath, t.ID, ""))
 		if held[t.ID] || err != nil || now.Sub(info.ModTime()) < silentLimit {
 			return ""
 		}

@@ -296,7 +296,8 @@ func TestAListOnlyMovesForward(t *testing.T) {
 	t.Parallel()
 	s := newSession(t)
 	s.after(time.Minute, func() {
-		s.run(strings.ReplaceAll(strings.ReplaceAll(s.stopPayload(false), "general-purpose", "other"), `"a1"`, `"a2"`))
+		s.write(s.agentFile("a2"), s.says("done")+"\n")
+		s.run(s.payload(fields{"agent_id": "a2", "agent_transcript_path": s.agentFile("a2"), "background_tasks": []any{}}))
 	})
 	s.run(s.stopPayload(false, "b1"), "--hold=2m")
 	if snap := s.snapshot(); len(snap.Session.Listed) != 0 || snap.Session.ListedAt.Before(s.clock.Now().Add(-90*time.Second)) {

@@ -91,7 +91,7 @@ func (r *run) record() Outcome {
 
 // agentStarted records a start: the first one, or a wake or resume.
 func (r *run) agentStarted(tx *ledger.Tx) {
-	agent := tx.Touch(r.e.AgentID, r.e.AgentType, r.e.AgentTranscript)
+	agent := tx.Touch(r.e.AgentID, r.e.AgentType, r.agentTranscript())
 	agent.Started = r.began
 	tx.PutAgent(agent)
 }
@@ -121,18 +121,11 @@ const sweepLimit = 500 * time.Millisecond
 // sweep removes what nobody used for long. It comes after the answer, which must
 // wait for nothing of the kind.
 func (r *run) sweep() {
-	swept := make(chan struct{})
-	go func() {
-		defer close(swept)
-		defer func() { _ = recover() }() // everything that mattered is answered
+	within(sweepLimit, func() {
 		if n := r.dir.Sweep(r.began, state.Keep(r.h.Env)); n > 0 {
 			log, done := state.OpenLog(r.h.Env, r.dir)
 			defer done()
 			log.Info().Int("files", n).Msg("swept")
 		}
-	}()
-	select {
-	case <-swept:
-	case <-time.After(sweepLimit):
-	}
+	})
 }

@@ -149,12 +149,13 @@ func (r *run) traceless() bool {
 	return err == nil && !snap.Knows(r.e.AgentID)
 }
 
-// agentTranscript is the stopping agent's transcript.
+// agentTranscript is the transcript of the agent whose event this is; "" for the
+// coordinator's.
 func (r *run) agentTranscript() string {
-	if r.e.AgentTranscript != "" {
-		return r.e.AgentTranscript
+	if r.p.Mode == policy.Lead {
+		return ""
 	}
-	return transcript.AgentPath(transcript.AgentsDir(r.e.TranscriptPath), r.e.AgentID)
+	return transcript.OfAgent(r.h.Files, r.e.TranscriptPath, r.e.AgentID, r.e.AgentTranscript)
 }
 
 // ids are what this event asks the ledger about.
@@ -202,6 +203,7 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 				continue
 			}
 			l, owned := tx.Launch(t.ID)
+			owned = owned && !l.Circular(tx.Launch)
 			if owned {
 				out.Owners[t.ID] = l
 			}
@@ -296,7 +298,7 @@ func (r *run) ownTask(t event.Task, l transcript.Launch, spent ledger.Charge, re
 // recordStop spends what the decision costs, held being how long the stop was held,
 // and writes the agent's record.
 func (r *run) recordStop(tx *ledger.Tx, f gate.Facts, d gate.Decision, held time.Duration) ledger.Stop {
-	agent := tx.Touch(r.e.AgentID, r.e.AgentType, r.e.AgentTranscript)
+	agent := tx.Touch(r.e.AgentID, r.e.AgentType, r.agentTranscript())
 	agent.Stops++
 	agent.Stopped = r.began
 	agent.LastSum, agent.LastSumAt = agentSum(r.e), r.began

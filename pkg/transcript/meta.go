@@ -36,8 +36,11 @@ type AgentMeta struct {
 	Teammate bool
 }
 
-// MetaPath is the .meta.json beside a transcript.
+// MetaPath is the .meta.json beside a transcript, "" for none.
 func MetaPath(transcript string) string {
+	if transcript == "" {
+		return ""
+	}
 	return strings.TrimSuffix(transcript, transcriptExt) + metaExt
 }
 

@@ -37,7 +37,7 @@ const maxDepth = 4
 func (w *Wait) agentEnded(ctx context.Context, t Task, now time.Time, depth int) bool {
 	a := w.agents[t.ID]
 	if a == nil {
-		a = &childAgent{path: transcript.AgentPath(transcript.AgentsDir(w.Main), t.ID), owned: map[string]transcript.Launch{}}
+		a = &childAgent{path: transcript.OfAgent(w.Files, w.Main, t.ID, ""), owned: map[string]transcript.Launch{}}
 		w.agents[t.ID] = a
 	}
 	if a.path != "" {
