@@ -157,6 +157,14 @@ func (w *world) ephemeral(h happening) bool { return h.Event == "SubagentStop" &
 
 func (w *world) ephemerals() []happening {
 	var out []happening
+	if w.mode.Installed {
+		for _, a := range w.server.Asked() {
+			if a.Ephemeral() {
+				out = append(out, happening{line: line{At: a.At}, Event: "SubagentStop"})
+			}
+		}
+		return out
+	}
 	for _, h := range w.record.All() {
 		if w.ephemeral(h) && h.Entry != courierName {
 			out = append(out, h)
