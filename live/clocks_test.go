@@ -92,7 +92,7 @@ var clocked = []scenario{
 	},
 	{
 		Name: "ceilinghold", About: "the print ceiling of 18 s; a background agent's task that never ends",
-		Hosts: onPaper, Modes: []string{"off", "hold", "both", "installed"}, Env: []string{milliseconds(ceilingEnv, 18*time.Second)},
+		Hosts: onPaper, Modes: []string{"off", "hold", "both"}, Env: []string{milliseconds(ceilingEnv, 18*time.Second)},
 		Endless: []string{"own"}, Ignores: true, Codes: []string{ceilingNear}, Limit: 2 * time.Minute,
 		Scripts: func(w *world) scripts {
 			return scripts{
@@ -106,6 +106,17 @@ var clocked = []scenario{
 			w.wait("the client ends", 100*time.Second, w.over)
 		},
 		Check: checkCeilingHold,
+	},
+	{
+		Name: "ceilinglead", About: "the print ceiling of 10 s; a background agent's task of 25 s, and the coordinator held for it",
+		Hosts: onPaper, Modes: []string{"off", "installed"}, Env: []string{milliseconds(ceilingEnv, 10*time.Second)},
+		Scripts: func(w *world) scripts {
+			return scripts{
+				lead:   steps(lead, blocks{agent("back", true)}),
+				"back": w.patient("back", blocks{w.shell("of-back")}),
+			}
+		},
+		Play: func(w *world) { playTimed(w, 25*time.Second) },
 	},
 	{
 		Name: "ceilingfront", About: "the print ceiling of 10 s; a foreground agent's task of 25 s",
@@ -132,6 +143,9 @@ var clocked = []scenario{
 			w.aloof = true
 			w.prompt(model.Prompt(lead))
 			w.stopped()
+			if !w.mode.Holds {
+				w.quiet(parked)
+			}
 			w.waitOr("asked again", 30*time.Second, func() bool { return w.over() || !w.mode.Holds || w.honoured("front") >= 3 }, func() {})
 			w.finish()
 		},

@@ -153,10 +153,11 @@ func playShutdown(w *world) {
 
 // agreed tells whether the teammate has sent that it agrees.
 func (w *world) agreed() bool {
-	return slices.ContainsFunc(w.server.Of("mate"), func(a model.Asked) bool {
-		return slices.ContainsFunc(a.Answer, func(b model.Block) bool { return strings.Contains(string(b.Input), "shutdown_response") })
-	})
+	return slices.ContainsFunc(w.server.Of("mate"), func(a model.Asked) bool { return slices.ContainsFunc(a.Answer, isLast) })
 }
+
+// isLast tells a call after which its agent is never asked again.
+func isLast(b model.Block) bool { return strings.Contains(string(b.Input), "shutdown_response") }
 
 // checkShutdown: nobody is woken for a teammate that agreed to end.
 func checkShutdown(w *world) {

@@ -224,7 +224,7 @@ func (w *world) busy() bool {
 		}
 	}
 	for _, a := range last {
-		if slices.ContainsFunc(a.Answer, isCall) {
+		if slices.ContainsFunc(a.Answer, isCall) && !slices.ContainsFunc(a.Answer, isLast) {
 			return true
 		}
 	}
