@@ -65,20 +65,24 @@ var mutants = []mutant{
 	{"run_in_background is ignored", "pkg/transcript/launch.go", `asked := call.Asked ||`, `asked := true ||`, transcripts},
 	{"the version rule is dropped", "pkg/transcript/launch.go", `if s.needsAsking && !asked && !olderThan(version, askingSince) {`, `if false {`, transcripts},
 	{"old versions are as new ones", "pkg/transcript/launch.go", `if s.needsAsking && !asked && !olderThan(version, askingSince) {`, `if s.needsAsking && !asked {`, transcripts},
-	{"text is trusted over PostToolUse", "pkg/transcript/transcript.go", "case Text:\n\t\treturn 1", "case Text:\n\t\treturn 9", transcripts},
-	{"text is trusted over what asked for the background", "pkg/transcript/transcript.go", "case TextAsked:\n\t\treturn 2", "case TextAsked:\n\t\treturn 0", transcripts},
+	{"text is trusted over PostToolUse", "pkg/transcript/transcript.go", `[]Evidence{Text, TextAsked, Meta, ToolUseResult, PostToolUse}`, `[]Evidence{TextAsked, Meta, ToolUseResult, PostToolUse, Text}`, transcripts},
+	{"text is trusted over what asked for the background", "pkg/transcript/transcript.go", `[]Evidence{Text, TextAsked, Meta,`, `[]Evidence{TextAsked, Text, Meta,`, transcripts},
 	{"the later of two equals wins", "pkg/transcript/transcript.go", `return l.At.Before(other.At)`, `return l.At.After(other.At)`, transcripts},
 	{"an error launches", "pkg/transcript/record.go", `if !open || block.Get("is_error").Type == gjson.True {`, `if !open {`, transcripts},
 	{"another agent's line counts", "pkg/transcript/record.go", `return r.agentID == owner`, `return true`, transcripts},
 	{"an agent's line counts as the coordinator's", "pkg/transcript/record.go", `return r.agentID == "" && !r.sidechain`, `return true`, transcripts},
 	{"the sentence counts anywhere in the text", "pkg/transcript/launch.go", `!strings.HasPrefix(text, s.begins)`, `!strings.Contains(text, s.begins)`, transcripts},
 	{"the parent in the meta file is ignored", "pkg/attribute/attribute.go", `if meta.ParentAgentID != "" {`, `if false {`, attributes},
-	{"the others' transcripts are not read", "pkg/attribute/attribute.go", "\t\ts.others(ctx, e, own.Path)\n", "", attributes},
+	{"the others' transcripts are not read", "pkg/attribute/attribute.go", "\t\ts.others(ctx)\n", "", attributes},
 	{"a transcript that lags is not waited for", "pkg/attribute/attribute.go", `for s.waitable() && clock`, `for false && clock`, attributes},
 	{"it is waited for too long", "pkg/attribute/attribute.go", `clock.Now().Sub(start) < Settle`, `clock.Now().Sub(start) < 10*Settle`, attributes},
 	{"a reading that was cut short is not said", "pkg/handler/stop.go", `if found.Cut && len(unowned) > 0 {`, `if false {`, handlers},
 	{"siblings that were not read are not said", "pkg/attribute/attribute.go", "\t\t\t\ts.cut = true\n", "", attributes},
-	{"a stop whose tasks have owners waits", "pkg/attribute/attribute.go", `return s.blocking[id] && !owned`, `return s.blocking[id] || owned`, attributes},
+	{"a stop whose tasks have owners waits", "pkg/attribute/attribute.go", `return s.missing() && slices.ContainsFunc(s.listed, func(t event.Task) bool {
+		_, known := s.launches[t.ID]
+		return !known && t.CanBeOwn()`, `return slices.ContainsFunc(s.listed, func(t event.Task) bool {
+		_, known := s.launches[t.ID]
+		return known || t.CanBeOwn()`, attributes},
 
 	// the budget
 	{"one block more", "pkg/gate/gate.go", `return t.Charged < p.Blocks`, `return t.Charged <= p.Blocks`, gates},
@@ -126,7 +130,7 @@ var mutants = []mutant{
 	{"a courier ignores deliveries", "pkg/handler/courier.go", ` && !heard[t.ID] {`, ` {`, handlers},
 	{"a courier tells of killed tasks", "pkg/handler/courier.go", `t.Ending != nil && !t.Ending.Killed &&`, `t.Ending != nil &&`, handlers},
 	{"a courier does not see that the agent went on", "pkg/handler/courier.go", ` || r.actedSince(live, spot) {`, ` || spot < -1 {`, handlers},
-	{"a courier tells of somebody else's task", "pkg/handler/courier.go", `if l.Owner != r.e.AgentID {`, `if false {`, handlers},
+	{"a courier tells of somebody else's task", "pkg/handler/courier.go", `if l.Owner != r.e.AgentID ||`, `if l.Owner == "?" ||`, handlers},
 
 	// transcripts
 	{"a cursor outlives a rewrite", "pkg/transcript/scan.go", ` || sum != from.Sum {`, ` || sum == "" {`, transcripts},

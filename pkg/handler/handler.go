@@ -157,10 +157,6 @@ func fail(h host.Host, what string, err error) Outcome {
 // is no matter.
 func ephemeral(h host.Host, e event.Event) Outcome {
 	out := Outcome{Event: e, Handled: true, Decision: gate.Decision{Code: gate.Ephemeral}}
-	if path := e.AgentTranscript; path != "" && h.Files.Regular(path) && h.Files.Regular(transcript.MetaPath(path)) {
-		// No ephemeral event ever had both: an agent may have lost its type.
-		fail(h, "an event with an empty agent_type of an agent that has a transcript and a meta file was let through", nil)
-	}
 	if e.SessionID != "" {
 		out.Err = state.Place(h.Env).CountEphemeral(e.SessionID)
 	}

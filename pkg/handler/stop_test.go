@@ -1091,19 +1091,3 @@ func TestNoTextIsKept(t *testing.T) {
 		t.Error("the secret was seeded into nothing")
 	}
 }
-
-// No ephemeral event ever had a transcript and a meta file: one that has is let
-// through all the same, and leaves a word.
-func TestAnEmptyTypeOfAnAgentThatExists(t *testing.T) {
-	t.Parallel()
-	s := newSession(t)
-	s.run(strings.Replace(s.stopPayload(false, "b1"), `"agent_type":"general-purpose"`, `"agent_type":""`, 1))
-	if log, err := os.ReadFile(s.state().LogPath()); err != nil || !strings.Contains(string(log), "empty agent_type") {
-		t.Errorf("log %q, %v", log, err)
-	}
-	none := newSession(t)
-	none.run(strings.ReplaceAll(strings.Replace(none.stopPayload(false, "b1"), `"agent_type":"general-purpose"`, `"agent_type":""`, 1), "agent-a1", "agent-a7"))
-	if _, err := os.Stat(none.state().LogPath()); err == nil {
-		t.Error("an ordinary ephemeral event is logged")
-	}
-}
