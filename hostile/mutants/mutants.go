@@ -11,6 +11,8 @@ const (
 	events      = "./pkg/event ./pkg/handler"
 	waits       = "./pkg/wait ./pkg/handler"
 	attributes  = "./pkg/attribute ./pkg/handler ./pkg/replay"
+	installs    = "./pkg/setup ./pkg/cli"
+	edits       = "./pkg/settings ./pkg/setup"
 )
 
 var mutants = []mutant{
@@ -187,4 +189,20 @@ var mutants = []mutant{
 	{"quotes are quoted", "pkg/gate/reason.go", `strings.ContainsRune("\"'` + "`" + `$\u2018\u2019\u201c\u201d", r) ||`, ``, gates},
 	{"an id that is prose is quoted", "pkg/gate/reason.go", ` && !strings.Contains(t.ID, " ") {`, ` {`, gates},
 	{"a reason of any length", "pkg/gate/reason.go", "\troom := MaxReason - utf8", "\troom := 9*MaxReason - utf8", gates},
+
+	// what install, doctor and uninstall touch
+	{"somebody's line is replaced", "pkg/setup/ours.go", `return ok && !h.ByHand`, `return ok && h.Event == ""`, installs},
+	{"an entry is added beside somebody's line", "pkg/setup/install.go", "hooks[taken])\n\t\treturn true", "hooks[taken])\n\t\treturn false", installs},
+	{"any program in our place is run for a proof", "pkg/setup/prove.go", `hashOf(data) == known {`, `len(data) > 0 {`, installs},
+	{"any program of that name is run for a proof", "pkg/setup/prove.go", `case !info.Mode().IsRegular() || !isProgram(program, hookName):`, "case info.Mode().IsRegular():\n\t\treturn \"\", nil\n\tcase true:", installs},
+	{"root installs into a person's home", "pkg/setup/owner.go", `w.uid() != 0 || owner == 0 {`, `w.uid() != 0 || owner >= 0 {`, installs},
+	{"a deleted home is made again", "pkg/setup/owner.go", `if home := w.Home(); home != "" {`, `if home := w.Home(); home == "" {`, installs},
+	{"a purge does not end what waits", "pkg/setup/uninstall.go", `p.w.endRunning(ctx, p.Running)`, `p.w.endRunning(ctx, nil)`, installs},
+	{"somebody's file is purged", "pkg/state/files.go", `name.MatchString(e.Name()) && fits(head(path), info.Size())`, `name.MatchString(e.Name()) && (fits != nil || fits(head(path), info.Size()))`, installs},
+	{"a folder that a person named is purged", "pkg/setup/leftovers.go", `return dir != w.Env(state.EnvDir) ||`, `return true ||`, installs},
+	{"a former hold stays", "pkg/setup/entries.go", `if moved = h.former(); moved {`, `if moved = false; moved {`, installs},
+	{"a hold over the stall limit is fine", "pkg/setup/limits.go", `if p.Hold > l.Longest() {`, `if false {`, "./pkg/doctor ./pkg/cli"},
+	{"a read-only file is found too late", "pkg/settings/file.go", `if err := ready(target, info); err != nil {`, `if err := ready(target, info); false && err != nil {`, edits},
+	{"bytes that never were are the old ones", "pkg/settings/file.go", `prev.left(old) && !prev.Derived`, `prev.left(old)`, edits},
+	{"a mount is not written", "pkg/settings/file.go", `if !errors.Is(err, syscall.EBUSY) {`, `if err != nil || !errors.Is(err, syscall.EBUSY) {`, edits},
 }
