@@ -70,6 +70,27 @@ var sentences = []sentence{
 	{kind: "MCP task", begins: `MCP tool "`, marker: "moved to the background as task "},
 }
 
+// task is the id that a text names in this sentence, and the text from there on.
+func (s sentence) task(text string) (id, rest string, ok bool) {
+	rest, ok = strings.CutPrefix(text, s.begins)
+	if !ok {
+		return "", "", false
+	}
+	if s.marker != "" {
+		head := rest
+		if s.marker[0] != '\n' {
+			head, _, _ = strings.Cut(head, "\n")
+		}
+		at := strings.Index(head, s.marker)
+		if at < 0 {
+			return "", "", false
+		}
+		rest = rest[at+len(s.marker):]
+	}
+	id = leadingID(rest)
+	return id, rest, id != ""
+}
+
 // askingSince is the first version that writes the first sentence only for a
 // call with run_in_background; up to 2.1.198 a command that timed out gave it
 // too.
@@ -95,23 +116,8 @@ func fromText(call ToolUse, text, version string) (Launch, bool) {
 		return Launch{Task: woken, Kind: kind, ToolUseID: call.ID, Evidence: TextAsked, Resumed: true}, woken != ""
 	}
 	for _, s := range sentences {
-		if s.kind != kind || !strings.HasPrefix(text, s.begins) {
-			continue
-		}
-		rest := text[len(s.begins):]
-		if s.marker != "" {
-			head := rest
-			if s.marker[0] != '\n' {
-				head, _, _ = strings.Cut(head, "\n")
-			}
-			at := strings.Index(head, s.marker)
-			if at < 0 {
-				continue
-			}
-			rest = rest[at+len(s.marker):]
-		}
-		id := leadingID(rest)
-		if id == "" {
+		id, rest, said := s.task(text)
+		if s.kind != kind || !said {
 			continue
 		}
 		// Calling Monitor or Workflow is asking for the background.

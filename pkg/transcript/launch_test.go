@@ -214,8 +214,6 @@ func TestNoLaunch(t *testing.T) {
 		{"a sentence behind a line break", []string{call("t", "Bash", `{"run_in_background":true}`), result("t", "\n"+running, recent)}},
 		{"a sentence of another tool", []string{call("t", "Bash", `{"run_in_background":true}`), result("t", "Monitor started (task m0n12345, persistent)", recent)}},
 		{"a tool that launches nothing", []string{call("t", "Read", `{"run_in_background":true}`), result("t", running, recent)}},
-		{"a result without a call", []string{result("t", running, recent)}},
-		{"a result of another call", []string{call("t", "Bash", `{"run_in_background":true}`), result("u", running, recent)}},
 		{"an error", []string{call("t", "Bash", `{"run_in_background":true}`), answer("t", running, recent, `,"is_error":true}`)}},
 		{"an error in words", []string{call("t", "Bash", `{"run_in_background":true}`), result("t", "<tool_use_error>"+running+"</tool_use_error>", recent)}},
 		{"a foreground agent whose report holds an agentId line", []string{call("t", "Agent", `{}`), result("t", "Done.\nagentId: a8b740b (use SendMessage)", recent)}},

@@ -46,7 +46,7 @@ func launchMarks(tool string) [][]byte {
 
 // worthParsing tells whether a line may hold a call, a result or a notification
 // that counts. A torn line may hold several.
-func (b *Batch) worthParsing(line []byte, notices bool) bool {
+func (p *pass) worthParsing(line []byte, notices bool) bool {
 	for rest := line; ; {
 		at := bytes.Index(rest, markUse)
 		if at < 0 {
@@ -61,11 +61,13 @@ func (b *Batch) worthParsing(line []byte, notices bool) bool {
 			if bytes.HasSuffix(before, markReason) {
 				continue // says only why the answer ended
 			}
-			if b.mayLaunch(rest, line) {
+			if p.mayLaunch(rest, line) {
 				return true
 			}
-		} else if id, found := resultID(rest); found && b.mayAnswer(id, line) {
-			return true
+		} else if id, found := resultID(rest); found {
+			if open, worth := p.mayAnswer(id, line); worth || !open && mayBeLone(rest, line) {
+				return true
+			}
 		}
 	}
 	return notices && bytes.Contains(line, markNotice)
@@ -74,7 +76,7 @@ func (b *Batch) worthParsing(line []byte, notices bool) bool {
 // mayLaunch tells whether a call is worth parsing; rest begins behind its
 // "tool_use. A shell's call in the foreground, the most common of all, is taken
 // at once; an id that no result answers does no harm.
-func (b *Batch) mayLaunch(rest, line []byte) bool {
+func (p *pass) mayLaunch(rest, line []byte) bool {
 	rest = rest[:min(len(rest), 512)]
 	after, found := bytes.CutPrefix(rest, markCallID)
 	if !found {
@@ -90,9 +92,12 @@ func (b *Batch) mayLaunch(rest, line []byte) bool {
 	}
 	switch name := string(after[:end]); {
 	case kindOf(name) == "" && name != toolTaskStop:
+		if len(p.Cursor.Early) > 0 {
+			p.early(ToolUse{ID: string(id), Name: name})
+		}
 		return false
 	case (name == toolBash || name == toolPowerShell) && !bytes.Contains(line, markAsked):
-		b.Cursor.open(ToolUse{ID: string(id), Name: name})
+		p.open(ToolUse{ID: string(id), Name: name})
 		return false
 	}
 	return true
@@ -115,21 +120,19 @@ func resultID(rest []byte) ([]byte, bool) {
 	return rest[1 : 1+end], true
 }
 
-// mayAnswer tells whether a result belongs to a launching tool's call and may say
-// that it launched something: anywhere on its line, since the fields of a record
+// mayAnswer tells whether a result belongs to an open call, and whether it may say
+// that this launched something: anywhere on its line, since the fields of a record
 // have no order. Most do not: then the call is done with.
-func (b *Batch) mayAnswer(id, line []byte) bool {
-	for _, t := range b.Cursor.Open {
+func (p *pass) mayAnswer(id, line []byte) (open, worth bool) {
+	for _, t := range p.Cursor.Open {
 		if string(id) != t.ID {
 			continue
 		}
-		for _, mark := range launchMarks(t.Name) {
-			if bytes.Contains(line, mark) {
-				return true
-			}
+		if hasAny(line, launchMarks(t.Name)) {
+			return true, true
 		}
-		b.Cursor.close(t.ID)
-		return false
+		p.Cursor.close(t.ID)
+		return true, false
 	}
-	return false
+	return false, false
 }

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -64,107 +63,23 @@ func (r record) belongs(owner string) bool {
 }
 
 // read takes one record into the batch.
-func (b *Batch) read(r record, src Source, offset int64) {
-	if !r.belongs(src.Owner) {
+func (p *pass) read(r record, offset int64) {
+	if !r.belongs(p.src.Owner) {
 		return
 	}
 	switch r.kind {
 	case "assistant":
-		b.calls(r)
+		p.calls(r)
 	case "user":
-		b.results(r, src, offset)
-		b.delivered(userText(r.message.Get("content")), src.Owner, r.at)
+		p.results(r, offset)
+		p.delivered(userText(r.message.Get("content")), r.at)
 	case "attachment":
 		if str(r.attachment.Get("type")) == "queued_command" {
-			b.delivered(firstText(r.attachment.Get("prompt")), src.Owner, r.at)
+			p.delivered(firstText(r.attachment.Get("prompt")), r.at)
 		}
 	case "queue-operation":
-		b.queued(r, src)
+		p.queued(r)
 	}
-}
-
-func (b *Batch) calls(r record) {
-	r.message.Get("content").ForEach(func(_, block gjson.Result) bool {
-		if str(block.Get("type")) != "tool_use" {
-			return true
-		}
-		name, id := keep(block.Get("name")), keep(block.Get("id"))
-		input := block.Get("input")
-		if name == toolTaskStop && id != "" {
-			if target := keep(input.Get("task_id")); target != "" {
-				b.Cursor.open(ToolUse{ID: id, Name: name, Target: target})
-			}
-			return true
-		}
-		if id == "" || kindOf(name) == "" {
-			return true
-		}
-		if name == toolSendMessage {
-			if to := keep(input.Get("to")); to != "" {
-				b.Messages = append(b.Messages, Message{To: to, At: r.at})
-			}
-		}
-		b.Cursor.open(ToolUse{
-			ID:         id,
-			Name:       name,
-			Asked:      input.Get("run_in_background").Type == gjson.True,
-			Persistent: input.Get("persistent").Type == gjson.True,
-		})
-		return true
-	})
-}
-
-func (b *Batch) results(r record, src Source, offset int64) {
-	blocks := r.message.Get("content")
-	if !blocks.IsArray() {
-		return
-	}
-	var answered []gjson.Result
-	blocks.ForEach(func(_, block gjson.Result) bool {
-		if str(block.Get("type")) == "tool_result" {
-			answered = append(answered, block)
-		}
-		return true
-	})
-	for _, block := range answered {
-		call, open := b.Cursor.close(str(block.Get("tool_use_id")))
-		if !open || block.Get("is_error").Type == gjson.True {
-			continue
-		}
-		if call.Name == toolTaskStop {
-			if strings.Contains(firstText(block.Get("content")), stoppedMark+call.Target) {
-				b.Ends = append(b.Ends, End{Task: call.Target, Status: StatusKilled, At: r.at})
-			}
-			continue
-		}
-		var l Launch
-		var found, told bool
-		// The line has one toolUseResult: whose it is can be told only where the
-		// line answers one call. The text decides only where it is missing.
-		if len(answered) == 1 && r.result.Exists() {
-			l, found = fromResponse(call, r.result, ToolUseResult)
-			told = tells(kindOf(call.Name), r.result)
-		}
-		text, said := fromText(call, firstText(block.Get("content")), r.version)
-		switch {
-		case found && said && text.Task == l.Task:
-			l.Output = first(l.Output, text.Output)
-			l.Persistent = l.Persistent || text.Persistent
-		case !found && !told:
-			l, found = text, said
-		}
-		if found {
-			l.Owner, l.At, l.File, l.Line = src.Owner, r.at, src.Path, offset
-			b.Launches = append(b.Launches, l)
-		}
-	}
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // userText is the text of a user line that is no tool result.
@@ -175,13 +90,13 @@ func userText(content gjson.Result) string {
 	return firstText(content)
 }
 
-func (b *Batch) delivered(text, to string, at time.Time) {
+func (p *pass) delivered(text string, at time.Time) {
 	if !isNotice(text) {
 		return
 	}
 	for _, n := range notices(text) {
 		if n.status != "" { // else an event of a monitor
-			b.Deliveries = append(b.Deliveries, Delivery{Task: n.task, To: to, At: at})
+			p.Deliveries = append(p.Deliveries, Delivery{Task: n.task, To: p.src.Owner, At: at})
 		}
 	}
 }
@@ -189,8 +104,8 @@ func (b *Batch) delivered(text, to string, at time.Time) {
 // queued reads a line of the coordinator's message queue. Only an enqueue says
 // that a task ended; dequeue and remove say nothing of it, and a remove says
 // that it was delivered only where it gives that reason.
-func (b *Batch) queued(r record, src Source) {
-	if src.Owner != Main {
+func (p *pass) queued(r record) {
+	if p.src.Owner != Main {
 		return
 	}
 	text := str(r.content)
@@ -204,36 +119,8 @@ func (b *Batch) queued(r record, src Source) {
 	}
 	switch n := all[0]; {
 	case r.operation == "enqueue":
-		b.Ends = append(b.Ends, End{Task: n.task, Status: n.status, ExitCode: n.exit, At: r.at, Output: n.output, Parked: n.parked})
+		p.Ends = append(p.Ends, End{Task: n.task, Status: n.status, ExitCode: n.exit, At: r.at, Output: n.output, Parked: n.parked})
 	case r.operation == "remove" && r.reason == "delivered_to_agent":
-		b.Deliveries = append(b.Deliveries, Delivery{Task: n.task, At: r.at})
+		p.Deliveries = append(p.Deliveries, Delivery{Task: n.task, At: r.at})
 	}
-}
-
-// maxOpen bounds the calls kept without a result.
-const maxOpen = 256
-
-func (c *Cursor) open(t ToolUse) {
-	if len(t.ID)+len(t.Name)+len(t.Target) > maxPath {
-		return // no call of the client's
-	}
-	for _, have := range c.Open {
-		if have.ID == t.ID {
-			return
-		}
-	}
-	if len(c.Open) >= maxOpen {
-		c.Open = append(c.Open[:0], c.Open[1:]...)
-	}
-	c.Open = append(c.Open, t)
-}
-
-func (c *Cursor) close(id string) (ToolUse, bool) {
-	for i, t := range c.Open {
-		if t.ID == id {
-			c.Open = append(c.Open[:i], c.Open[i+1:]...)
-			return t, true
-		}
-	}
-	return ToolUse{}, false
 }

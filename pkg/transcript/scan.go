@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"slices"
 
@@ -53,7 +54,7 @@ var (
 func Scan(ctx context.Context, files host.Files, src Source, from Cursor) (Batch, error) {
 	src.Owner = src.owner()
 	b := Batch{Cursor: from}
-	b.Cursor.Open = slices.Clone(from.Open)
+	b.Cursor.Open, b.Cursor.Early = slices.Clone(from.Open), slices.Clone(from.Early)
 	file, info, err := files.Open(src.Path)
 	if err != nil {
 		return b, err
@@ -70,7 +71,8 @@ func Scan(ctx context.Context, files host.Files, src Source, from Cursor) (Batch
 	}
 	b.Cursor.Inode, b.Cursor.Owner = inode, src.Owner
 	if b.Cursor.Offset < info.Size() {
-		if err := b.scan(ctx, file, src, info.Size()); err != nil {
+		p := pass{Batch: &b, ctx: ctx, src: src, file: file}
+		if err := p.scan(info.Size()); err != nil {
 			return b, err
 		}
 	}
@@ -93,28 +95,38 @@ func sumBefore(file *os.File, offset int64) (string, error) {
 	return hex.EncodeToString(sum[:12]), nil
 }
 
+// pass is one reading of a transcript under way.
+type pass struct {
+	*Batch
+	ctx  context.Context
+	src  Source // with the owner that counts
+	file *os.File
+	// searches counts the calls that were looked for.
+	searches int
+}
+
 // scan reads whole lines from the cursor up to size.
-func (b *Batch) scan(ctx context.Context, file *os.File, src Source, size int64) error {
+func (p *pass) scan(size int64) error {
 	buf := make([]byte, chunk)
 	kept := 0                   // bytes of an unfinished line at the start of buf
-	skipping := b.Cursor.Inside // inside a line that is too long
-	at := b.Cursor.Offset
+	skipping := p.Cursor.Inside // inside a line that is too long
+	at := p.Cursor.Offset
 	lineAt := at // where the line at the start of buf begins
 	for at < size {
-		if ctx.Err() != nil {
-			b.Cut = true
+		if p.ctx.Err() != nil {
+			p.Cut = true
 			return nil //nolint:nilerr // what was read counts
 		}
 		want := int(min(int64(len(buf)-kept), size-at))
-		n, err := file.ReadAt(buf[kept:kept+want], at)
+		n, err := p.file.ReadAt(buf[kept:kept+want], at)
 		if n == 0 {
 			if err == nil || errors.Is(err, io.EOF) {
 				return nil // cut shorter meanwhile
 			}
-			return &fs.PathError{Op: "read", Path: src.Path, Err: err}
+			return &fs.PathError{Op: "read", Path: p.src.Path, Err: err}
 		}
 		at += int64(n)
-		b.Read += int64(n)
+		p.Read += int64(n)
 		data := buf[:kept+n]
 		notices := bytes.Contains(data, markNotice)
 		// What was kept holds no line end.
@@ -126,24 +138,24 @@ func (b *Batch) scan(ctx context.Context, file *os.File, src Source, size int64)
 			}
 			line := data[:search+end]
 			if skipping {
-				skipping, b.Cursor.Inside = false, false
+				skipping, p.Cursor.Inside = false, false
 			} else {
-				b.line(line, notices, src, lineAt)
+				p.line(line, notices, lineAt)
 			}
 			lineAt += int64(len(line)) + 1
 			data, search = data[len(line)+1:], 0
-			b.Cursor.Offset = lineAt
+			p.Cursor.Offset = lineAt
 		}
 		switch {
 		case skipping, len(data) >= maxLine:
 			// What was passed over need not be read again, even if the line has
 			// no end yet: a hole of two gigabytes is one.
 			if !skipping {
-				b.Oversize++
-				skipping, b.Cursor.Inside = true, true
+				p.Oversize++
+				skipping, p.Cursor.Inside = true, true
 			}
 			lineAt += int64(len(data))
-			b.Cursor.Offset = lineAt
+			p.Cursor.Offset = lineAt
 			kept = 0
 		default:
 			kept = copy(buf, data)
@@ -152,30 +164,42 @@ func (b *Batch) scan(ctx context.Context, file *os.File, src Source, size int64)
 			}
 		}
 	}
+	p.withoutCalls()
 	return nil
 }
 
 // line takes one line, without its end. notices tells whether it may hold one.
-func (b *Batch) line(line []byte, notices bool, src Source, offset int64) {
-	if !b.worthParsing(line, notices) {
+func (p *pass) line(line []byte, notices bool, offset int64) {
+	if !p.worthParsing(line, notices) {
 		return
 	}
-	if bytes.IndexByte(line, 0) >= 0 {
-		// A hole of NULs: what stands on its sides are records of their own.
-		for _, piece := range bytes.FieldsFunc(line, func(r rune) bool { return r == 0 }) {
-			b.whole(piece, src, offset)
-		}
-		return
+	for piece := range pieces(line) {
+		p.Bad += records(piece, func(r record) { p.read(r, offset) })
 	}
-	b.whole(line, src, offset)
 }
+
+// pieces are what stands beside holes of NULs on a line: records of their own.
+func pieces(line []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(line) > 0 {
+			piece, rest, _ := bytes.Cut(line, nul)
+			if len(piece) > 0 && !yield(piece) {
+				return
+			}
+			line = rest
+		}
+	}
+}
+
+var nul = []byte{0}
 
 // maxTries bounds the search for records on a torn line.
 const maxTries = 32
 
-// whole takes what should be one record. Several writers can tear one: then
-// records may stand behind the torn start, before a torn end, or side by side.
-func (b *Batch) whole(line []byte, src Source, offset int64) {
+// records gives what should be one record, and counts those that are none. Several
+// writers can tear one: then records may stand behind the torn start, before a torn
+// end, or side by side.
+func records(line []byte, take func(record)) (bad int) {
 	line = bytes.TrimSpace(line)
 	for try := 0; len(line) > 0 && try < maxTries; try++ {
 		n, complete := 0, false
@@ -187,16 +211,16 @@ func (b *Batch) whole(line []byte, src Source, offset int64) {
 		// torn one.
 		if complete && (len(rest) == 0 || rest[0] == '{') {
 			if text := string(line[:n]); gjson.Valid(text) {
-				b.read(parseRecord(text), src, offset)
+				take(parseRecord(text))
 				if try == 0 && len(rest) > 0 {
-					b.Bad++
+					bad++
 				}
 				line = rest
 				continue
 			}
 		}
 		if try == 0 {
-			b.Bad++
+			bad++
 		}
 		next := -1
 		for _, mark := range recordMarks {
@@ -205,8 +229,9 @@ func (b *Batch) whole(line []byte, src Source, offset int64) {
 			}
 		}
 		if next < 0 {
-			return
+			break
 		}
 		line = line[next:]
 	}
+	return bad
 }

@@ -204,8 +204,10 @@ type Cursor struct {
 	Inside bool  `json:"inside,omitempty"`
 	// Owner is whose lines were read; "" for a cursor that nobody has read from yet.
 	Owner string `json:"owner,omitempty"`
-	// Open are the calls of launching tools whose results have not been seen.
-	Open []ToolUse `json:"open,omitempty"`
+	// Open are the calls of launching tools whose results have not been seen, and
+	// Early the results whose calls have not.
+	Open  []ToolUse `json:"open,omitempty"`
+	Early []Early   `json:"early,omitempty"`
 }
 
 // Equal tells whether two cursors stand at the same place of the same file, read
