@@ -242,8 +242,8 @@ func (s *search) parents(ctx context.Context) {
 			continue
 		}
 		s.learned.Agents = append(s.learned.Agents, AgentFromMeta(t.ID, path, meta))
-		if meta.ParentAgentID != "" {
-			s.add(transcript.Launch{Task: t.ID, Owner: meta.ParentAgentID, Kind: event.TypeSubagent, Evidence: transcript.Meta, File: transcript.MetaPath(path)})
+		if l, ok := meta.Launch(t.ID, path); ok {
+			s.add(l)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func launched(task string, asked, structured bool) string {
 		extra = `,"toolUseResult":{"backgroundTaskId":"` + task + `"}`
 	}
 	return `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"toolu_` + task + `","name":"Bash","input":` + input + `}]}}` + "\n" +
-		`{"type":"user","version":"2.1.198","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_` + task + `","content":"Command running in background with ID: ` + task + `. Output is being written to: /o/` + task + `.output."}]}` + extra + "}\n"
+		`{"type":"user","version":"2.1.198","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_` + task + `","content":"Command running in background with ID: ` + task + `. Output is being written to: /o/tasks/` + task + `.output."}]}` + extra + "}\n"
 }
 
 // stop is the stop of a1 with tasks listed.
@@ -226,10 +226,10 @@ func TestAMissingOutputPath(t *testing.T) {
 	w.put("a1", launched("b1", true, false)+says("done"))
 	snap := known("b1", "a1", transcript.PostToolUse)
 	l := snap.Launches["b1"]
-	l.Output = ""
+	l.Output, l.ToolUseID = "", "toolu_b1"
 	snap.Launches["b1"] = l
 	r := w.find(w.stop("b1"), snap)
-	if got := r.Owners["b1"]; got.Output != "/o/b1.output" || got.Evidence != transcript.PostToolUse {
+	if got := r.Owners["b1"]; got.Output != "/o/tasks/b1.output" || got.Evidence != transcript.PostToolUse {
 		t.Errorf("got %+v", got)
 	}
 	if slices.Contains(w.opened, "main") {

@@ -175,15 +175,17 @@ func TestMergingLaunches(t *testing.T) {
 	}
 }
 
-// What only the weaker record knows is kept if it names the same owner.
+// What only the weaker record knows is kept if it is of the same tool use.
 func TestMergingKeepsWhatOnlyOneKnows(t *testing.T) {
 	t.Parallel()
-	strong := transcript.Launch{Task: "b1", Owner: "a", Kind: "shell", Evidence: transcript.PostToolUse, At: noon}
+	strong := transcript.Launch{Task: "b1", Owner: "a", Kind: "shell", ToolUseID: "t", Evidence: transcript.PostToolUse, At: noon}
 	weak := transcript.Launch{Task: "b1", Owner: "a", Kind: "shell", Evidence: transcript.TextAsked, At: noon.Add(time.Second), Output: "/o", ToolUseID: "t", Persistent: true}
 	forged := weak
 	forged.Owner, forged.Output = "b", "/forged"
+	printed := weak
+	printed.ToolUseID, printed.Output = "u", "/printed"
 	dir := folder(t)
-	update(t, dir, noon, func(tx *Tx) { tx.Merge(Learned{Launches: []transcript.Launch{strong, forged, weak}}) })
+	update(t, dir, noon, func(tx *Tx) { tx.Merge(Learned{Launches: []transcript.Launch{strong, forged, printed, weak}}) })
 	got := read(t, dir).Launches["b1"]
 	if got.Output != "/o" || got.ToolUseID != "t" || !got.Persistent || got.Evidence != transcript.PostToolUse || !got.At.Equal(noon) {
 		t.Errorf("got %+v", got)

@@ -134,12 +134,16 @@ func (p *pass) launched(l Launch, a reply) {
 	p.Launches = append(p.Launches, l)
 }
 
-// maxOpen bounds the calls kept without a result.
-const maxOpen = 256
+const (
+	// maxOpen bounds the calls kept without a result.
+	maxOpen = 256
+	// maxCall is the longest call of the client's, in bytes of what is kept of it.
+	maxCall = 1024
+)
 
 // open keeps a call until its result comes, or judges one that came before it.
 func (p *pass) open(call ToolUse) {
-	if len(call.ID)+len(call.Name)+len(call.Target) > maxPath {
+	if len(call.ID)+len(call.Name)+len(call.Target) > maxCall {
 		return // no call of the client's
 	}
 	if p.early(call) || slices.ContainsFunc(p.Cursor.Open, func(have ToolUse) bool { return have.ID == call.ID }) {

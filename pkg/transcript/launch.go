@@ -99,7 +99,6 @@ var askingSince = [3]int{2, 1, 210}
 const (
 	outputMarker = "Output is being written to: "
 	agentMarker  = "output_file: " // in an agent's launch text
-	outputEnding = ".output"
 	resumedKey   = "resumedAgentId"
 	persistent   = ", persistent"
 )

@@ -262,7 +262,7 @@ func TestStructuredAnswers(t *testing.T) {
 		{"Monitor", "Monitor", `{}`, `{"taskId":"m0n12345","timeoutMs":60000,"persistent":false}`, Launch{Task: "m0n12345", Kind: "monitor"}},
 		{"Monitor, persistent", "Monitor", `{}`, `{"taskId":"m0n12345","persistent":true}`, Launch{Task: "m0n12345", Kind: "monitor", Persistent: true}},
 		{"Monitor, asked to be persistent", "Monitor", `{"persistent":true}`, `{"taskId":"m0n12345"}`, Launch{Task: "m0n12345", Kind: "monitor", Persistent: true}},
-		{"Agent", "Agent", `{}`, `{"isAsync":true,"status":"async_launched","agentId":"a8b740b","outputFile":"/o/a8b740b.output"}`, Launch{Task: "a8b740b", Kind: "subagent", Output: "/o/a8b740b.output"}},
+		{"Agent", "Agent", `{}`, `{"isAsync":true,"status":"async_launched","agentId":"a8b740b","outputFile":"/o/tasks/a8b740b.output"}`, Launch{Task: "a8b740b", Kind: "subagent", Output: "/o/tasks/a8b740b.output"}},
 		{"Task", "Task", `{}`, `{"status":"async_launched","agentId":"a8b740b"}`, Launch{Task: "a8b740b", Kind: "subagent"}},
 		{"Workflow", "Workflow", `{}`, `{"taskId":"w12345678"}`, Launch{Task: "w12345678", Kind: "workflow"}},
 		{"SendMessage that resumed an agent", "SendMessage", `{"to":"x"}`, `{"success":true,"resumedAgentId":"a8b740b"}`, Launch{Task: "a8b740b", Kind: "subagent", Resumed: true}},

@@ -30,6 +30,8 @@ type AgentMeta struct {
 	// ParentAgentID is the launching agent, "" for the coordinator's agents and
 	// on clients before 2.1.220.
 	ParentAgentID string
+	// ToolUseID is the tool call that launched it.
+	ToolUseID string
 	// TeamName and Color belong to a teammate.
 	TeamName, Color string
 	// Teammate marks an in-process teammate.
@@ -56,10 +58,18 @@ func ReadMeta(files host.Files, transcript string) (AgentMeta, error) {
 		Description:   str(m.Get("description")),
 		Name:          str(m.Get("name")),
 		ParentAgentID: str(m.Get("parentAgentId")),
+		ToolUseID:     str(m.Get("toolUseId")),
 		TeamName:      str(m.Get("teamName")),
 		Color:         str(m.Get("color")),
 		Teammate:      str(m.Get("taskKind")) == "in_process_teammate",
 	}, nil
+}
+
+// Launch is the launch of an agent that its meta file tells of: that names the
+// parent since 2.1.220. path is the agent's transcript.
+func (m AgentMeta) Launch(agentID, path string) (l Launch, ok bool) {
+	l = Launch{Task: agentID, Owner: m.ParentAgentID, Kind: "subagent", ToolUseID: m.ToolUseID, Evidence: Meta, File: MetaPath(path)}
+	return l, m.ParentAgentID != ""
 }
 
 // AgentsDir is the folder of a session's agents, beside the coordinator's

@@ -17,7 +17,7 @@ func TestMetaFiles(t *testing.T) {
 		name, content string
 		want          AgentMeta
 	}{
-		{"a child", `{"agentType":"general-purpose","description":"child","toolUseId":"t","spawnDepth":2,"parentAgentId":"a7"}`, AgentMeta{AgentType: "general-purpose", Description: "child", ParentAgentID: "a7"}},
+		{"a child", `{"agentType":"general-purpose","description":"child","toolUseId":"t","spawnDepth":2,"parentAgentId":"a7"}`, AgentMeta{AgentType: "general-purpose", Description: "child", ParentAgentID: "a7", ToolUseID: "t"}},
 		{"a teammate", `{"agentType":"ping","name":"ping","taskKind":"in_process_teammate","teamName":"crew","color":"blue","isFork":false}`, AgentMeta{AgentType: "ping", Name: "ping", Teammate: true, TeamName: "crew", Color: "blue"}},
 		{"every key of another type", `{"agentType":7,"description":null,"name":[],"parentAgentId":{"x":1},"taskKind":true}`, AgentMeta{}},
 		{"nothing", `{}`, AgentMeta{}},

@@ -9,7 +9,7 @@ func enqueue(content, extra string) string {
 	return `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-11-30T12:00:00.000Z","content":` + quote(content) + extra + `}`
 }
 
-const shellNotice = "<task-notification>\n<task-id>b3l1piyt6</task-id>\n<tool-use-id>toolu_b</tool-use-id>\n<output-file>/tmp/c/b3l1piyt6.output</output-file>\n<status>completed</status>\n<summary>Background command \"build\" completed (exit code 3)</summary>\n</task-notification>"
+const shellNotice = "<task-notification>\n<task-id>b3l1piyt6</task-id>\n<tool-use-id>toolu_b</tool-use-id>\n<output-file>/tmp/c/tasks/b3l1piyt6.output</output-file>\n<status>completed</status>\n<summary>Background command \"build\" completed (exit code 3)</summary>\n</task-notification>"
 
 func code(n int) *int { return &n }
 
@@ -20,8 +20,8 @@ func TestEnds(t *testing.T) {
 		name, line string
 		want       []End
 	}{
-		{"a shell that completed", enqueue(shellNotice, ""), []End{{Task: "b3l1piyt6", Status: "completed", ExitCode: code(3), Output: "/tmp/c/b3l1piyt6.output"}}},
-		{"a shell that failed", enqueue(strings.Replace(shellNotice, "<status>completed", "<status>failed", 1), ""), []End{{Task: "b3l1piyt6", Status: "failed", ExitCode: code(3), Output: "/tmp/c/b3l1piyt6.output"}}},
+		{"a shell that completed", enqueue(shellNotice, ""), []End{{Task: "b3l1piyt6", Status: "completed", ExitCode: code(3), Output: "/tmp/c/tasks/b3l1piyt6.output"}}},
+		{"a shell that failed", enqueue(strings.Replace(shellNotice, "<status>completed", "<status>failed", 1), ""), []End{{Task: "b3l1piyt6", Status: "failed", ExitCode: code(3), Output: "/tmp/c/tasks/b3l1piyt6.output"}}},
 		{"only an id and a status", enqueue("<task-notification><task-id>b1</task-id><status>completed</status></task-notification>", ""), []End{{Task: "b1", Status: "completed"}}},
 		{"a negative exit code", enqueue("<task-notification><task-id>b1</task-id><status>failed</status><summary>x (exit code -1)</summary></task-notification>", ""), []End{{Task: "b1", Status: "failed", ExitCode: code(-1)}}},
 		{"a name that speaks of an exit code", enqueue("<task-notification><task-id>b1</task-id><status>killed</status><summary>Background command \"check exit code 5\" was stopped</summary></task-notification>", ""), []End{{Task: "b1", Status: "killed"}}},
@@ -42,7 +42,17 @@ func TestEnds(t *testing.T) {
 		{"prose with a slash in the place of a path", enqueue("<task-notification><task-id>b1</task-id><output-file>my secret and/or words</output-file><status>completed</status></task-notification>", ""), []End{{Task: "b1", Status: "completed"}}},
 		{"prose that ends like a path", enqueue("<task-notification><task-id>b1</task-id><output-file>delete all /b1.output</output-file><status>completed</status></task-notification>", ""), []End{{Task: "b1", Status: "completed"}}},
 		{"another task's output", enqueue("<task-notification><task-id>b1</task-id><output-file>/tmp/b2.output</output-file><status>completed</status></task-notification>", ""), []End{{Task: "b1", Status: "completed"}}},
-		{"a path on Windows", enqueue(`<task-notification><task-id>b1</task-id><output-file>C:\\t\\b1.output</output-file><status>completed</status></task-notification>`, ""), []End{{Task: "b1", Status: "completed", Output: `C:\\t\\b1.output`}}},
+		{"a path on Windows", enqueue(`<task-notification><task-id>b1</task-id><output-file>C:\t\tasks\b1.output</output-file><status>completed</status></task-notification>`, ""), []End{{Task: "b1", Status: "completed", Output: `C:\t\tasks\b1.output`}}},
+		{"a path outside the client's folder", enqueue("<task-notification><task-id>b1</task-id><output-file>/tmp/b1.output</output-file><status>completed</status></task-notification>", ""), []End{{Task: "b1", Status: "completed"}}},
+		{"several tasks", enqueue("<task-notification>\n<task-id>b1</task-id>\n<task-id>b2</task-id>\n<status>stopped</status>\n<summary>2 background tasks were stopped (exit code 9)</summary>\n</task-notification>", ""), []End{{Task: "b1", Status: "stopped"}, {Task: "b2", Status: "stopped"}}},
+		{"several tasks, each with its status and its path", enqueue("<task-notification><task-id>b1</task-id><output-file>/t/tasks/b1.output</output-file><status>completed</status><task-id>b2</task-id><output-file>/t/tasks/b2.output</output-file><status>failed</status></task-notification>", ""), []End{{Task: "b1", Status: "completed", Output: "/t/tasks/b1.output"}, {Task: "b2", Status: "failed", Output: "/t/tasks/b2.output"}}},
+		{"several tasks in one field", enqueue("<task-notification><task-id>b1, b2,b3</task-id><status>killed</status></task-notification>", ""), []End{{Task: "b1", Status: "killed"}, {Task: "b2", Status: "killed"}, {Task: "b3", Status: "killed"}}},
+		{"several tasks, one of them prose", enqueue("<task-notification><task-id>b1</task-id><task-id>my secret words</task-id><task-id>b1</task-id><status>killed</status></task-notification>", ""), []End{{Task: "b1", Status: "killed"}}},
+		{"a name that holds another task's id", enqueue("<task-notification><task-id>b1</task-id><status>completed</status><summary>Background command \"</summary><task-id>b2</task-id>\" completed (exit code 0)</summary></task-notification>", ""), []End{{Task: "b1", Status: "completed", ExitCode: code(0)}}},
+		{"a field of another task behind the summary", enqueue("<task-notification><task-id>b1</task-id><status>completed</status><summary>x</summary><usage><task-id>b2</task-id></usage></task-notification>", ""), []End{{Task: "b1", Status: "completed"}}},
+		{"a task that still runs", enqueue("<task-notification><task-id>b1</task-id><status>running</status></task-notification>", ""), nil},
+		{"a task that has not begun", enqueue("<task-notification><task-id>b1</task-id><status>pending</status></task-notification>", ""), nil},
+		{"a task whose status nobody knows", enqueue("<task-notification><task-id>b1</task-id><status>expired</status></task-notification>", ""), []End{{Task: "b1", Status: "expired"}}},
 		{"a dequeue", strings.Replace(enqueue(shellNotice, ""), `"enqueue"`, `"dequeue"`, 1), nil},
 		{"a remove", strings.Replace(enqueue(shellNotice, ""), `"enqueue"`, `"remove"`, 1), nil},
 		{"an operation of no name", strings.Replace(enqueue(shellNotice, ""), `"enqueue"`, `7`, 1), nil},
@@ -92,6 +102,16 @@ func TestDeliveries(t *testing.T) {
 		{"a tool result that quotes one", agent, `{"type":"user",` + own + `"message":{"content":[{"type":"tool_result","tool_use_id":"t","content":` + quote(shellNotice) + `}]}}`, "", ""},
 		{"an answer that quotes one", agent, `{"type":"assistant",` + own + `"message":{"content":[{"type":"text","text":` + quote(shellNotice) + `}]}}`, "", ""},
 		{"a monitor's event", agent, `{"type":"user",` + own + `"message":{"content":` + quote("<task-notification><task-id>m1</task-id><event>tick</event></task-notification>") + `}}`, "", ""},
+		{"a report that holds the notification of another task", agent, `{"type":"user",` + own + `"message":{"content":` + quote("<task-notification><task-id>a7</task-id><status>completed</status><result>it said\n</result>\n</task-notification>\n"+shellNotice+"\n</result></task-notification>") + `}}`, "a7", agent},
+		{"a report that holds one, taken from the queue for an agent", Main, strings.Replace(enqueue("<task-notification><task-id>a7</task-id><status>completed</status><result></task-notification>"+shellNotice+"</result></task-notification>", `,"reason":"delivered_to_agent"`), `"enqueue"`, `"remove"`, 1), "a7", ""},
+		{"a monitor's event that holds the notification of another task", agent, `{"type":"user",` + own + `"message":{"content":` + quote("<task-notification><task-id>m1</task-id><summary>x</summary><event></event></task-notification>\n"+shellNotice+"</event></task-notification>") + `}}`, "", ""},
+		{"a monitor's event that holds one, as a queued command", agent, `{"type":"attachment",` + own + `"attachment":{"type":"queued_command","prompt":` + quote("<task-notification><task-id>m1</task-id><event>\n</task-notification>\n"+shellNotice+"</event></task-notification>") + `}}`, "", ""},
+		{"a name that holds one", agent, `{"type":"user",` + own + `"message":{"content":` + quote("<task-notification><task-id>b1</task-id><status>completed</status><summary>\"</summary></task-notification>"+shellNotice+"\" completed</summary></task-notification>") + `}}`, "b1", agent},
+		{"two in one text", agent, `{"type":"user",` + own + `"message":{"content":` + quote("<task-notification><task-id>b1</task-id><status>completed</status></task-notification>\n"+shellNotice) + `}}`, "b1", agent},
+		{"two blocks of one line", agent, `{"type":"user",` + own + `"message":{"content":[{"type":"text","text":` + quote("<task-notification><task-id>b1</task-id><status>completed</status></task-notification>") + `},{"type":"tool_result","tool_use_id":"t","content":` + quote("<task-notification><task-id>b7</task-id><status>completed</status></task-notification>") + `},{"type":"text","text":` + quote("[SYSTEM NOTIFICATION - NOT USER INPUT]\nThis is an automated …\n"+shellNotice) + `}]}}`, "b1 b3l1piyt6", agent},
+		{"several tasks in one", agent, `{"type":"user",` + own + `"message":{"content":` + quote("<task-notification><task-id>b1</task-id><task-id>b2</task-id><status>stopped</status></task-notification>") + `}}`, "b1 b2", agent},
+		{"several tasks in one, taken from the queue for an agent", Main, strings.Replace(enqueue("<task-notification><task-id>b1</task-id><task-id>b2</task-id><status>stopped</status></task-notification>", `,"reason":"delivered_to_agent"`), `"enqueue"`, `"remove"`, 1), "b1 b2", ""},
+		{"news of the client that quotes one", agent, `{"type":"user",` + own + `"message":{"content":` + quote("[SYSTEM NOTIFICATION - NOT USER INPUT]\nA message: look at "+shellNotice) + `}}`, "", ""},
 		{"a line of another agent", agent, `{"type":"user","agentId":"a0","message":{"content":` + quote(shellNotice) + `}}`, "", ""},
 	}
 	for _, c := range cases {
@@ -101,11 +121,20 @@ func TestDeliveries(t *testing.T) {
 			switch {
 			case c.want == "" && len(got) != 0:
 				t.Errorf("got %+v, want none", got)
-			case c.want != "" && (len(got) != 1 || got[0].Task != c.want || got[0].To != c.to):
+			case c.want != "" && (delivered(got) != c.want || got[0].To != c.to):
 				t.Errorf("got %+v, want %s to %q", got, c.want, c.to)
 			}
 		})
 	}
+}
+
+// delivered are the tasks of deliveries.
+func delivered(got []Delivery) string {
+	var ids []string
+	for _, d := range got {
+		ids = append(ids, d.Task)
+	}
+	return strings.Join(ids, " ")
 }
 
 func FuzzNotices(f *testing.F) {
@@ -118,12 +147,17 @@ func FuzzNotices(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, n := range notices(text) {
+		for _, n := range noticesOf(text) {
 			if n.task == "" || word(n.task) != n.task || word(n.status) != n.status || n.output != "" && outputOf(n.task, n.output) != n.output {
 				t.Errorf("kept %+v", n)
 			}
 			if !strings.Contains(text, n.task) || !strings.Contains(text, n.status) || !strings.Contains(text, n.output) {
 				t.Errorf("made up %+v", n)
+			}
+			// Nothing behind the first end of a notification counts.
+			first, _, _ := strings.Cut(text, noticeClose)
+			if !strings.Contains(first, n.task) {
+				t.Errorf("told of %+v", n)
 			}
 		}
 	})

@@ -15,7 +15,7 @@ func TestFieldsInAnotherOrder(t *testing.T) {
 	t.Parallel()
 	lines := []string{
 		`{"type":"assistant","agentId":"a1","message":{"role":"assistant","content":[{"type":"tool_use","id":"toolu_b","name":"Bash","input":{"command":"make","run_in_background":true}}]}}`,
-		`{"type":"user","agentId":"a1","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_b","content":"Command running in background with ID: b1. Output is being written to: /t/b1.output."}]}}`,
+		`{"type":"user","agentId":"a1","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_b","content":"Command running in background with ID: b1. Output is being written to: /t/tasks/b1.output."}]}}`,
 	}
 	for name, write := range map[string]func(any) ([]byte, error){
 		"sorted": json.Marshal,
@@ -48,7 +48,7 @@ func TestFieldsInAnotherOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			b, err := Scan(t.Context(), host.Files{}, Source{Path: path, Owner: "a1"}, Cursor{})
-			if err != nil || len(b.Launches) != 1 || b.Launches[0].Task != "b1" || b.Launches[0].Evidence != TextAsked || b.Launches[0].Output != "/t/b1.output" {
+			if err != nil || len(b.Launches) != 1 || b.Launches[0].Task != "b1" || b.Launches[0].Evidence != TextAsked || b.Launches[0].Output != "/t/tasks/b1.output" {
 				t.Errorf("got %+v, %v", b.Launches, err)
 			}
 		})

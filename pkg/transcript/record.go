@@ -72,10 +72,10 @@ func (p *pass) read(r record, offset int64) {
 		p.calls(r)
 	case "user":
 		p.results(r, offset)
-		p.delivered(userText(r.message.Get("content")), r.at)
+		p.delivered(r.message.Get("content"), r.at)
 	case "attachment":
 		if str(r.attachment.Get("type")) == "queued_command" {
-			p.delivered(firstText(r.attachment.Get("prompt")), r.at)
+			p.delivered(r.attachment.Get("prompt"), r.at)
 		}
 	case "queue-operation":
 		p.queued(r)
@@ -90,37 +90,42 @@ func userText(content gjson.Result) string {
 	return firstText(content)
 }
 
-func (p *pass) delivered(text string, at time.Time) {
-	if !isNotice(text) {
+// delivered reads what was given to a model: a text, or blocks of it, each of which
+// may be a notification.
+func (p *pass) delivered(content gjson.Result, at time.Time) {
+	if content.Type == gjson.String {
+		p.heard(content.Str, p.src.Owner, at)
 		return
 	}
-	for _, n := range notices(text) {
-		if n.status != "" { // else an event of a monitor
-			p.Deliveries = append(p.Deliveries, Delivery{Task: n.task, To: p.src.Owner, At: at})
+	each(content, "text", func(block gjson.Result) { p.heard(str(block.Get("text")), p.src.Owner, at) })
+}
+
+// heard keeps the ends that a notification told of as delivered to somebody.
+func (p *pass) heard(text, to string, at time.Time) {
+	for _, n := range noticesOf(text) {
+		if n.ended() {
+			p.Deliveries = append(p.Deliveries, Delivery{Task: n.task, To: to, At: at})
 		}
 	}
 }
 
-// queued reads a line of the coordinator's message queue. Only an enqueue says
-// that a task ended; dequeue and remove say nothing of it, and a remove says
-// that it was delivered only where it gives that reason.
+// queued reads a line of the coordinator's message queue, in which a person's
+// messages wait, too. Only an enqueue says that a task ended; dequeue and remove say
+// nothing of it, and a remove says that it was delivered only where it gives that
+// reason.
 func (p *pass) queued(r record) {
 	if p.src.Owner != Main {
 		return
 	}
 	text := str(r.content)
-	if !isNotice(text) {
-		return // a person's message waits in the same queue
-	}
-	// Each line has one notification: what follows it is text of the task.
-	all := notices(text)
-	if len(all) == 0 || all[0].status == "" {
-		return
-	}
-	switch n := all[0]; {
+	switch {
 	case r.operation == "enqueue":
-		p.Ends = append(p.Ends, End{Task: n.task, Status: n.status, ExitCode: n.exit, At: r.at, Output: n.output, Parked: n.parked})
+		for _, n := range noticesOf(text) {
+			if n.ended() {
+				p.Ends = append(p.Ends, End{Task: n.task, Status: n.status, ExitCode: n.exit, At: r.at, Output: n.output, Parked: n.parked})
+			}
+		}
 	case r.operation == "remove" && r.reason == "delivered_to_agent":
-		p.Deliveries = append(p.Deliveries, Delivery{Task: n.task, At: r.at})
+		p.heard(text, "", r.at)
 	}
 }

@@ -9,6 +9,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -125,7 +126,8 @@ func (l Launch) Circular(launch func(agent string) (Launch, bool)) bool {
 }
 
 // Join merges two records of one task: the better one, with what only the other
-// knows. Details are taken over only from a record of the same owner.
+// knows. Details are taken over only from a record of the same tool use, since a
+// command can print what looks like another record of its owner's.
 func Join(a, b Launch) Launch {
 	if b.Beats(a) {
 		a, b = b, a
@@ -133,12 +135,11 @@ func Join(a, b Launch) Launch {
 	if a.Owner != b.Owner {
 		return a
 	}
-	if a.Output == "" {
-		a.Output = b.Output
+	a.Ignored = a.Ignored || b.Ignored // that is our own
+	if a.ToolUseID != b.ToolUseID {
+		return a
 	}
-	if a.ToolUseID == "" {
-		a.ToolUseID = b.ToolUseID
-	}
+	a.Output = cmp.Or(a.Output, b.Output)
 	if a.At.IsZero() {
 		a.At = b.At
 	}
@@ -146,7 +147,6 @@ func Join(a, b Launch) Launch {
 		a.File, a.Line = b.File, b.Line
 	}
 	a.Persistent = a.Persistent || b.Persistent
-	a.Ignored = a.Ignored || b.Ignored
 	return a
 }
 

@@ -140,11 +140,10 @@ func (b *builder) catchUp(ctx context.Context) {
 		}
 	}
 	for id, m := range b.metas {
-		if have, ok := b.launches[id]; m.ParentAgentID != "" && ok {
-			l := transcript.Launch{Task: id, Owner: m.ParentAgentID, Kind: event.TypeSubagent, Evidence: transcript.Meta, File: transcript.MetaPath(b.paths[id])}
-			b.launches[id] = transcript.Join(have, l)
-		} else if _, listed := b.listed[id]; m.ParentAgentID != "" && listed {
-			b.launches[id] = transcript.Launch{Task: id, Owner: m.ParentAgentID, Kind: event.TypeSubagent, Evidence: transcript.Meta, File: transcript.MetaPath(b.paths[id])}
+		l, told := m.Launch(id, b.paths[id])
+		have, known := b.launches[id]
+		if _, listed := b.listed[id]; told && (known || listed) {
+			b.launches[id] = transcript.Join(l, have)
 		}
 	}
 	b.lookAgain(ctx)

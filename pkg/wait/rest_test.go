@@ -151,20 +151,20 @@ func TestWhatAWaitWatches(t *testing.T) {
 	w.Inboxes, w.Paths = []string{p.path("inbox.json")}, []string{p.path("store"), p.path("off")}
 	p.clock.plans[5*time.Second] = func() { p.write("inbox.json", "[]"); p.write("off", "") }
 	p.clock.plans[10*time.Second] = func() {
-		p.write("own.output", "")
+		p.write("tasks/own.output", "")
 		text := `{"type":"assistant","agentId":"c1","timestamp":"2026-03-01T12:00:00Z","message":{"content":[{"type":"tool_use","id":"u1","name":"Bash","input":{"command":"x","run_in_background":true}}]}}
-{"type":"user","agentId":"c1","timestamp":"2026-03-01T12:00:01Z","message":{"content":[{"type":"tool_result","tool_use_id":"u1","content":"Command running in background with ID: own. Output is being written to: ` + p.path("own.output") + `."}]}}` + "\n"
+{"type":"user","agentId":"c1","timestamp":"2026-03-01T12:00:01Z","message":{"content":[{"type":"tool_result","tool_use_id":"u1","content":"Command running in background with ID: own. Output is being written to: ` + p.path("tasks/own.output") + `."}]}}` + "\n"
 		hosttest.Write(t, p.clock.now, child, text)
 	}
 	p.clock.plans[20*time.Second] = func() {
-		p.write("m1.output", "")
-		p.tell(strings.Replace(p.ended("m1", "completed", "x"), p.path("m1"), p.path("m1.output"), 1))
+		p.write("tasks/m1.output", "")
+		p.tell(strings.Replace(p.ended("m1", "completed", "x"), p.path("m1"), p.path("tasks/m1.output"), 1))
 		p.tell(p.ended("c1", "completed", "x"))
 	}
 	if r := w.Run(t.Context()); r.Why != Deadline || bell.closed != 1 {
 		t.Errorf("ended by %s, closed %d times", r.Why, bell.closed)
 	}
-	want := []string{main, p.path("b1"), p.path("inbox.json"), p.path("store"), p.path("off"), child, p.path("own.output"), p.path("m1.output")}
+	want := []string{main, p.path("b1"), p.path("inbox.json"), p.path("store"), p.path("off"), child, p.path("tasks/own.output"), p.path("tasks/m1.output")}
 	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(bell.added)); !slices.Equal(got, want) {
 		t.Errorf("watched %q, want %q", got, want)
