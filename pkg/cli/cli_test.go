@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
@@ -126,6 +128,115 @@ func TestFollowTheLog(t *testing.T) {
 	}
 }
 
+// A stop that was held came before others, and is answered after them: none of them is
+// lost, and they come in the order of their answers, over all sessions.
+func TestTheLogLosesNoStop(t *testing.T) {
+	dir := state.At(filepath.Join(t.TempDir(), "state"))
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	add := func(session, agent string, came, took time.Duration) {
+		t.Helper()
+		err := ledger.Update(t.Context(), dir, session, noon, func(tx *ledger.Tx) error {
+			tx.AddStop(ledger.Stop{Time: noon.Add(came), Duration: took, Held: took, AgentID: agent, Verdict: ledger.Allow, Code: "not-own"})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Two holds that overlap, one within a third, and one before all of them.
+	const m = time.Minute
+	add("session-1", "first", -m, 0)
+	add("session-1", "short", 4*m, m)
+	add("session-2", "elsewhere", 1*m, 5*m)
+	add("session-1", "middle", 2*m, 6*m)
+	add("session-1", "long", 0, 9*m)
+	add("session-1", "clock-set-back", -30*m, m)
+	add("session-2", "last", 9*m, m)
+	const want = "first short elsewhere middle long clock-set-back last"
+	for _, asked := range [][]string{{"log", "--all"}, {"log", "--all", "--json"}, {"log", "--all", "-n", "0"}, {"log", "--all", "-f"}, {"log", "--all", "-f", "--json"}} {
+		code, stdout, stderr := run(t, map[string]string{state.EnvDir: dir.Path()}, &ticking{tick: func() bool { return false }}, asked...)
+		var agents []string
+		for line := range strings.Lines(stdout) {
+			if agent := gjson.Get(line, "agent_id").Str; agent != "" {
+				agents = append(agents, agent)
+			} else {
+				agents = append(agents, strings.Fields(line)[3])
+			}
+		}
+		if got := strings.Join(agents, " "); got != want || code != exitDone || stderr != "" {
+			t.Errorf("%q lists %s (exit code %d, stderr %q), want %s", asked, got, code, stderr, want)
+		}
+	}
+}
+
+// While the log is followed a record can be begun anew, as after prune --all, and a
+// hold that began long ago can end.
+func TestFollowingLosesNoStop(t *testing.T) {
+	dir := state.At(filepath.Join(t.TempDir(), "state"))
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	add := func(session, agent string, begun time.Time, held time.Duration) {
+		t.Helper()
+		err := ledger.Update(t.Context(), dir, session, begun, func(tx *ledger.Tx) error {
+			tx.AddStop(ledger.Stop{Time: noon, Duration: held, AgentID: agent, Verdict: ledger.Allow, Code: "not-own"})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("session-1", "one", noon, 0)
+	add("session-1", "two", noon, 0)
+	steps := []func(){
+		func() { add("session-1", "held", noon, time.Hour) },
+		func() { add("session-2", "elsewhere", noon, time.Minute) },
+		func() {
+			if err := dir.Remove(dir.Store("session-1")); err != nil {
+				t.Fatal(err)
+			}
+			add("session-1", "anew", noon.Add(time.Hour), 0)
+		},
+	}
+	clock := &ticking{tick: func() bool {
+		if len(steps) == 0 {
+			return false
+		}
+		steps[0]()
+		steps = steps[1:]
+		return true
+	}}
+	_, stdout, stderr := run(t, map[string]string{state.EnvDir: dir.Path()}, clock, "log", "-f", "--all")
+	var agents []string
+	for line := range strings.Lines(stdout) {
+		agents = append(agents, strings.Fields(line)[3])
+	}
+	if got, want := strings.Join(agents, " "), "one two held elsewhere anew"; got != want || stderr != "" {
+		t.Errorf("listed %s, want %s; stderr %q", got, want, stderr)
+	}
+}
+
+// A stop that is recorded while the first ones are read is news for who follows.
+func TestFollowingLosesNoStopOfTheFirstLook(t *testing.T) {
+	dir := state.At(filepath.Join(t.TempDir(), "state"))
+	n, ticks := 0, 0
+	clock := &ticking{tick: func() bool { ticks++; return ticks < 3 }}
+	clock.look = func() {
+		if n++; n > 3 {
+			return
+		}
+		err := ledger.Update(t.Context(), dir, "session-1", time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), func(tx *ledger.Tx) error {
+			tx.AddStop(ledger.Stop{AgentID: "a1", Verdict: ledger.Allow, Code: "not-own"})
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	_, stdout, _ := run(t, map[string]string{state.EnvDir: dir.Path()}, clock, "log", "-f", "--all")
+	if got := strings.Count(stdout, "not-own"); n < 3 || got != 3 {
+		t.Errorf("of 3 stops %d were listed, %d looks", got, n)
+	}
+}
+
 func TestExplainGivesTheNote(t *testing.T) {
 	dir := state.At(filepath.Join(t.TempDir(), "state"))
 	err := ledger.Update(t.Context(), dir, "session-1", time.Now(), func(tx *ledger.Tx) error {
@@ -141,10 +252,19 @@ func TestExplainGivesTheNote(t *testing.T) {
 	}
 }
 
-// ticking is a clock that does something whenever it is waited for.
-type ticking struct{ tick func() bool }
+// ticking is a clock that does something whenever it is waited for, and where asked
+// whenever it is looked at.
+type ticking struct {
+	tick func() bool
+	look func()
+}
 
-func (ticking) Now() time.Time { return time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC) }
+func (c ticking) Now() time.Time {
+	if c.look != nil {
+		c.look()
+	}
+	return time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC)
+}
 
 func (c ticking) Sleep(context.Context, time.Duration) bool { return c.tick() }
 

@@ -15,7 +15,7 @@ func (a *app) demo() *cobra.Command {
 gate, as hookctl replay does: two background agents that would stop while their
 own shells still run. Nothing of it stays behind.`,
 		Example: `  hookctl demo`,
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			rec, err := replay.Demo()
 			if err != nil {

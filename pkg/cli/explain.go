@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/handler"
+	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/state"
@@ -61,7 +61,7 @@ session's last stop. A hold is not waited for: the stop is answered at once.`,
 			}
 			n, err := strconv.ParseUint(strings.TrimPrefix(numbers[0], "#"), 10, 64)
 			if err != nil || n == 0 {
-				return exitCode{exitUsage, fmt.Errorf("%q is not the number of a stop (hookctl log)", numbers[0])}
+				return misused("%q is not the number of a stop (hookctl log)", numbers[0])
 			}
 			return a.explainStop(n, session)
 		},
@@ -71,16 +71,20 @@ session's last stop. A hold is not waited for: the stop is answered at once.`,
 	return cmd
 }
 
+// errNoStop is returned where neither a number nor a payload was given.
+var errNoStop = misused("give the number of a stop (hookctl log), or a payload on stdin")
+
 // explainPayload explains a payload on stdin.
 func (a *app) explainPayload(flags []string) error {
-	if file, ok := a.h.Stdin.(*os.File); ok {
-		if _, _, tty := terminal(file); tty {
-			return exitCode{exitUsage, errors.New("give the number of a stop (hookctl log), or a payload on stdin")}
-		}
+	if host.IsTerminal(a.h.Stdin) {
+		return errNoStop
 	}
 	payload, err := event.Read(a.h.Stdin, event.IdleLimit, event.TotalLimit)
 	if err != nil {
 		return err
+	}
+	if len(payload) == 0 {
+		return errNoStop
 	}
 	e, err := event.Parse(payload)
 	if err != nil {
@@ -375,7 +379,7 @@ func (a *app) explainStop(n uint64, session string) error {
 		return err
 	}
 	for _, p := range st.Problems {
-		a.say("%s %s", view.Clean(p.Path), view.Clean(p.Text))
+		a.say(p.Path + " " + p.Text)
 	}
 	var found []view.Session
 	var names []string

@@ -19,17 +19,18 @@ import (
 const followStep = 500 * time.Millisecond
 
 func (a *app) log() *cobra.Command {
-	l := &logRun{app: a, shown: map[string]uint64{}}
+	l := &logRun{app: a, shown: map[string]mark{}}
 	cmd := &cobra.Command{
 		Use:   "log",
 		Short: "list the recorded stops, and follow them",
-		Long: `log lists the stops that were recorded, one a line: number, time, session,
-agent, whether it was blocked, and by which rule. The number is what explain
+		Long: `log lists the stops that were recorded, one a line: number, time of the answer,
+session, agent, whether it was blocked, and by which rule. They come in the order in
+which they were answered; one that was held came before. The number is what explain
 takes; each session counts for itself.`,
 		Example: `  hookctl log
   hookctl log -f --all
   hookctl log --agent reviewer -n 0 --json`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			ctx, stop := signal.NotifyContext(a.context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
@@ -54,8 +55,15 @@ type logRun struct {
 	session, agent      string
 	all, asJSON, follow bool
 	last                int
-	// shown is the number of the last stop that was seen, by session.
-	shown map[string]uint64
+	// shown is how far the stops were seen, by session.
+	shown map[string]mark
+}
+
+// mark is the number of the last stop that was seen of a session, in the record that
+// began then.
+type mark struct {
+	seq   uint64
+	begun time.Time
 }
 
 func (l *logRun) run(ctx context.Context) error {
@@ -65,14 +73,15 @@ func (l *logRun) run(ctx context.Context) error {
 	}
 	f.Bare = true
 	if l.last < 0 {
-		return exitCode{exitUsage, fmt.Errorf("-n %d: not a number of lines", l.last)}
+		return misused("-n %d: not a number of lines", l.last)
 	}
+	seen := stores(l.app.source().Dir) // before the stops are read: what comes meanwhile is news
 	st, err := l.app.source().Load(ctx, f)
 	if err != nil {
 		return err
 	}
 	for _, p := range st.Problems {
-		l.app.say("%s %s", view.Clean(p.Path), view.Clean(p.Text))
+		l.app.say(p.Path + " " + p.Text)
 	}
 	entries := l.fresh(st)
 	if l.last > 0 {
@@ -82,10 +91,12 @@ func (l *logRun) run(ctx context.Context) error {
 		return err
 	}
 	if len(entries) == 0 && !l.follow && !l.asJSON {
-		l.app.nothingLogged(st)
+		l.nothing(st)
 	}
-	seen := stores(l.app.source().Dir)
-	for l.follow && l.app.h.Clock.Sleep(ctx, followStep) {
+	if len(st.Problems) > 0 {
+		seen = "" // the first look tries again
+	}
+	for l.follow && l.app.out.err == nil && l.app.h.Clock.Sleep(ctx, followStep) {
 		src := l.app.source()
 		now := stores(src.Dir)
 		if now == seen {
@@ -109,8 +120,8 @@ func (l *logRun) run(ctx context.Context) error {
 func (l *logRun) fresh(st view.Status) []view.Entry {
 	var out []view.Entry
 	for _, e := range st.Log() {
-		if e.Seq > l.shown[e.SessionID] {
-			l.shown[e.SessionID] = e.Seq
+		if last := l.shown[e.SessionID]; e.Seq > last.seq || !e.Begun.Equal(last.begun) {
+			l.shown[e.SessionID] = mark{e.Seq, e.Begun}
 			if l.agent == "" || e.Type == l.agent || strings.HasPrefix(e.AgentID, l.agent) {
 				out = append(out, e)
 			}
@@ -142,11 +153,15 @@ func stores(dir state.Dir) string {
 	return b.String()
 }
 
-// nothingLogged says why there is no stop to list.
-func (a *app) nothingLogged(st view.Status) {
-	if len(st.Sessions) == 0 {
-		a.nothing(st)
-		return
+// nothing says why there is no stop to list.
+func (l *logRun) nothing(st view.Status) {
+	in := countOf(len(st.Sessions), "session")
+	switch {
+	case len(st.Sessions) == 0:
+		l.app.nothing(st)
+	case l.agent != "" && len(st.Log()) > 0:
+		l.app.screen().Line("no stop of an agent ", view.Clean(l.agent), " was recorded in ", in, " (hookctl status lists the agents)")
+	default:
+		l.app.screen().Line("no stop of a subagent was recorded in ", in, " (hookctl status)")
 	}
-	a.screen().Line("no stop of a subagent was recorded in ", countOf(len(st.Sessions), "session"), " (hookctl status)")
 }

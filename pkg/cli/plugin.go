@@ -18,7 +18,7 @@ func (a *app) plugin() *cobra.Command {
 their settings. Have one or the other; with both each event is answered once all
 the same, but by two processes.`,
 		Example: `  hookctl plugin build ~/stopgate-plugin`,
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
@@ -33,7 +33,7 @@ again, the plugin is renewed, also while a stop is held.`,
 		Example: `  hookctl plugin build ~/stopgate-plugin
   claude plugin marketplace add ~/stopgate-plugin
   claude plugin install stopgate@stopgate --config patience=2h`,
-		Args: cobra.ExactArgs(1),
+		Args: needs("the folder to make", 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			w, err := a.world()
 			if err != nil {

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +11,7 @@ import (
 
 func (a *app) prune() *cobra.Command {
 	var all bool
-	var older string
+	var older time.Duration
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "remove what was recorded of old sessions",
@@ -21,18 +21,14 @@ itself now and then. Of a session that still runs, --all forgets which blocks
 were spent: it may get one more.`,
 		Example: `  hookctl prune --older 2d
   hookctl prune --all`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			keep := state.Keep(a.h.Env)
 			switch {
 			case all:
 				keep = 0
-			case older != "":
-				d, err := state.ParseSpan(older)
-				if err != nil || d <= 0 {
-					return exitCode{exitUsage, fmt.Errorf("--older %q: not a duration like 12h or 30d", older)}
-				}
-				keep = d
+			case older > 0:
+				keep = older
 			}
 			dir := state.Existing(a.h.Env)
 			before := len(dir.Stores())
@@ -44,7 +40,7 @@ were spent: it may get one more.`,
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "remove every session's files")
-	cmd.Flags().StringVar(&older, "older", "", "remove what was not used for this `DURATION`, for example 12h or 30d")
+	spanFlag(cmd.Flags(), &older, "older", 0, time.Nanosecond, "remove what was not used for this `DURATION`, for example 12h or 30d")
 	cmd.MarkFlagsMutuallyExclusive("all", "older")
 	return cmd
 }

@@ -20,7 +20,7 @@ needs: no stop is blocked or held for them any more, and a hold for them ends. I
 does not end the tasks. For commands that never end, --ignore in the settings or
 ": stopgate-ignore;" at the start of the command says so beforehand.`,
 		Example: `  hookctl release blxqppgqo`,
-		Args:    cobra.MinimumNArgs(1),
+		Args:    needs("a TASK (hookctl status lists them)", many),
 		RunE: func(_ *cobra.Command, ids []string) error {
 			s, err := a.sessionOf(session, ids)
 			if err != nil {

@@ -8,10 +8,11 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ import (
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
 	"stopgate/pkg/team"
+	"stopgate/pkg/version"
 	"stopgate/pkg/view"
 )
 
@@ -61,10 +63,14 @@ type app struct {
 	h host.Host
 	// name is the one of Names by which the program was called.
 	name string
+	// terminal is stdout where that is a file, which may be a terminal.
+	terminal *os.File
 	// folder is the current working folder.
 	folder func() (string, error)
 	// top is the command line as a whole.
 	top *cobra.Command
+	// out keeps what went wrong with printing.
+	out *output
 	// understood is set when the arguments were: an error before is the person's.
 	understood bool
 }
@@ -74,44 +80,10 @@ func Main(h host.Host) int { return MainAs(Names[0], h) }
 
 // MainAs is Main under the one of [Names] by which the program was called.
 func MainAs(name string, h host.Host) int {
-	a := &app{h: h, name: name, folder: os.Getwd}
-	err := a.root().Execute()
-	if err == nil {
-		return exitDone
-	}
-	var code exitCode
-	if errors.As(err, &code) {
-		if code.err != nil {
-			a.say("%v", code.err)
-		}
-		return code.code
-	}
-	a.say("%v", err)
-	if !a.understood {
-		a.say("see %s --help", a.name)
-		return exitUsage
-	}
-	return exitFailed
-}
-
-// exitCode is an error with an exit code of its own; without err it is silent.
-type exitCode struct {
-	code int
-	err  error
-}
-
-func (e exitCode) Error() string {
-	if e.err == nil {
-		return "exit code " + strconv.Itoa(e.code)
-	}
-	return e.err.Error()
-}
-
-func (e exitCode) Unwrap() error { return e.err }
-
-// say prints a message for people on stderr.
-func (a *app) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(a.h.Stderr, a.name+": "+format+"\n", args...)
+	a := &app{h: h, name: name, folder: os.Getwd, out: &output{w: h.Stdout}}
+	a.terminal, _ = h.Stdout.(*os.File)
+	a.h.Stdout = a.out
+	return a.end(a.root().ExecuteC())
 }
 
 func (a *app) root() *cobra.Command {
@@ -124,9 +96,11 @@ hookctl shows what was recorded, who owns which task, and why a stop was blocked
 or let through.`,
 		Example: `  hookctl demo       a recorded session, event by event
   hookctl status     the sessions of this folder`,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Version:            a.name + " " + version.This().String(),
+		SilenceErrors:      true,
+		SilenceUsage:       true,
+		DisableSuggestions: true, // plainly makes them, on the same line
+		CompletionOptions:  cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			// A script's empty variable must not mean every session.
 			for _, name := range []string{"session", "settings"} {
@@ -141,18 +115,55 @@ or let through.`,
 	if args == nil {
 		args = []string{} // nil would mean the process's own
 	}
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		args = cleaned(args) // the library repeats them on stderr as they are
+	}
 	root.SetArgs(args)
 	root.SetIn(a.h.Stdin)
 	root.SetOut(a.h.Stdout)
 	root.SetErr(a.h.Stderr)
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
 	for _, command := range commands {
 		cmd := command(a)
 		a.noteUnderstood(cmd)
 		root.AddCommand(cmd)
 	}
+	a.helps(root)
 	a.rename(root)
 	a.top = root
 	return root
+}
+
+// helps is the library's help command, with an error for what there is no help about.
+func (a *app) helps(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultVersionFlag()
+	root.Flags().Lookup("version").Usage = "print the version of this program"
+	help, _, err := root.Find([]string{"help"})
+	if err != nil {
+		return
+	}
+	help.Use, help.Short, help.Run = "help [COMMAND]", "show help about a command", nil
+	help.Long = "help shows what a command does, its flags and an example."
+	help.Example = "  hookctl help status"
+	help.RunE = func(_ *cobra.Command, args []string) error {
+		about, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			return misused("no help about %q: there is no such command", strings.Join(args, " "))
+		}
+		about.InitDefaultHelpFlag()
+		return about.Help()
+	}
+}
+
+// cleaned are arguments without what moves a terminal.
+func cleaned(args []string) []string {
+	out := slices.Clone(args)
+	for i := range out {
+		out[i] = view.Spelled(out[i])
+	}
+	return out
 }
 
 // noteUnderstood notes when a command begins: by then the library has found nothing
@@ -187,8 +198,8 @@ func (a *app) source() view.Source {
 // $NO_COLOR is set.
 func (a *app) screen() view.Screen {
 	s := view.Screen{W: a.h.Stdout}
-	if file, ok := a.h.Stdout.(*os.File); ok {
-		if width, ansi, ok := terminal(file); ok {
+	if a.terminal != nil {
+		if width, ansi, ok := host.Terminal(a.terminal); ok {
 			s.Width = width
 			s.Colour = ansi && a.h.Env("NO_COLOR") == "" && a.h.Env("TERM") != "dumb"
 		}

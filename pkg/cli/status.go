@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stopgate/pkg/state"
 	"stopgate/pkg/view"
 )
 
@@ -27,7 +28,7 @@ JSON are described in docs/status.md.`,
 		Example: `  hookctl status
   hookctl status --session 65f459a2
   hookctl status --all --json | jq '.sessions[].agents[] | select(.stuck)'`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			f, err := a.filter(session, all)
 			if err != nil {
@@ -44,7 +45,7 @@ JSON are described in docs/status.md.`,
 				return err
 			}
 			for _, p := range st.Problems {
-				a.say("%s %s", view.Clean(p.Path), view.Clean(p.Text))
+				a.say(p.Path + " " + p.Text)
 			}
 			switch {
 			case asJSON:
@@ -72,28 +73,59 @@ JSON are described in docs/status.md.`,
 // nothing says why there is nothing to show, and what to do about it.
 func (a *app) nothing(st view.Status) {
 	scr := a.screen()
-	if st.Off {
-		scr.Line("stopgate is switched off: every stop is let through until hookctl on")
-	}
+	st.PrintOff(scr)
 	switch {
 	case st.Elsewhere > 0:
 		scr.Line("no session of this folder was recorded; ", countOf(st.Elsewhere, "session"), " elsewhere: hookctl status --all")
 	case len(st.Problems) > 0:
 	case st.EphemeralEvents > 0:
 		scr.Line("only ", countOf(int(st.EphemeralEvents), "ephemeral event"), " so far: the hook runs, and no subagent has stopped yet")
+	case a.obstacle() != "":
+		scr.Text("", "  ", "nothing is recorded where it should be: "+a.obstacle(), view.Normal)
+		scr.Text("- ", "  ", a.named("what to do: hookctl doctor"), view.Normal)
 	default:
 		scr.Line("nothing has been recorded yet in ", view.Clean(st.StateDir))
 		scr.Line()
-		scr.Text("- ", "  ", a.registering()+"; then start a new session of Claude Code", view.Normal)
-		scr.Text("- ", "  ", "the first subagent that starts or stops in it appears here", view.Normal)
-		scr.Text("- ", "  ", "to see what happens then without a session: hookctl demo", view.Normal)
+		for _, text := range a.nextSteps() {
+			scr.Text("- ", "  ", a.named(text), view.Normal)
+		}
 	}
 }
 
-// registering says how the hook is registered.
-func (a *app) registering() string {
-	if cmd, _, err := a.top.Find([]string{"install"}); err == nil && cmd.Name() == "install" {
-		return "register the hook: hookctl install"
+// obstacle is what keeps the records from being where they belong, or "".
+func (a *app) obstacle() string {
+	if err := state.Place(a.h.Env).Obstacle(); err != nil {
+		return view.Clean(err.Error())
 	}
-	return "register the hook in your settings as hooks.example.json shows"
+	return ""
+}
+
+// nextSteps says what brings the first record: to register the hook, or where it is
+// registered to begin a session.
+func (a *app) nextSteps() []string {
+	const first, without = "the first subagent that starts or stops in it appears here", "to see what happens then without a session: hookctl demo"
+	if in := a.registered(); in != "" {
+		return []string{
+			"the hook is registered in " + in + "; start a new session of Claude Code, if none was started since: running ones took their hooks at their start",
+			first, "to look whether it can work: hookctl doctor", without,
+		}
+	}
+	return []string{"register the hook: hookctl install; then start a new session of Claude Code", first, without}
+}
+
+// registered is where a session here gets the hook from; "" for nowhere.
+func (a *app) registered() string {
+	w, err := a.world()
+	if err != nil {
+		return ""
+	}
+	for _, s := range w.Sources() {
+		switch {
+		case len(s.Hooks) > 0:
+			return view.Clean(w.Short(s.Path))
+		case s.Plugin != "":
+			return "the plugin " + view.Clean(s.Plugin)
+		}
+	}
+	return ""
 }

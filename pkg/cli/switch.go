@@ -12,7 +12,8 @@ import (
 )
 
 func (a *app) off() *cobra.Command {
-	var session, span string
+	var session string
+	var span time.Duration
 	cmd := &cobra.Command{
 		Use:   "off",
 		Short: "let every stop through, for a while or until hookctl on",
@@ -20,16 +21,12 @@ func (a *app) off() *cobra.Command {
 that is recorded. Hooks that hold a stop now let it go.`,
 		Example: `  hookctl off --for 1h
   hookctl off --session 65f459a2`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			var until time.Time
 			now := a.h.Clock.Now()
-			if span != "" {
-				d, err := state.ParseSpan(span)
-				if err != nil || d <= 0 {
-					return exitCode{exitUsage, fmt.Errorf("--for %q: not a duration like 30m, 1h or 2d", span)}
-				}
-				until = now.Add(d)
+			if span > 0 {
+				until = now.Add(span)
 			}
 			id, err := a.sessionID(session)
 			if err != nil {
@@ -55,7 +52,7 @@ that is recorded. Hooks that hold a stop now let it go.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&span, "for", "", "switch on again after this `DURATION`, for example 30m, 1h or 2d")
+	spanFlag(cmd.Flags(), &span, "for", 0, time.Second, "switch on again after this `DURATION`, for example 30m, 1h or 2d")
 	cmd.Flags().StringVar(&session, "session", "", "for this session only: its `ID`, or how it begins")
 	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSessions) // fails only for an unknown flag
 	return cmd
@@ -76,7 +73,7 @@ func (a *app) on() *cobra.Command {
 		Long: `on takes back what off did: with --session for that session, else for all that
 have no switch of their own.`,
 		Example: `  hookctl on`,
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			id, err := a.sessionID(session)
 			if err != nil {
@@ -103,7 +100,7 @@ have no switch of their own.`,
 				scr.Line("but it is switched off for all sessions (hookctl on)")
 			}
 			if state.Disabled(a.h.Env) {
-				scr.Line("but ", state.EnvDisable, "=1 is set here: a client started from here is not guarded")
+				scr.Line("but ", disabledHere(a.h.Env), ": a client started from here is not guarded")
 			}
 			return nil
 		},
@@ -111,6 +108,11 @@ have no switch of their own.`,
 	cmd.Flags().StringVar(&session, "session", "", "for this session only: its `ID`, or how it begins")
 	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSessions) // fails only for an unknown flag
 	return cmd
+}
+
+// disabledHere says that the environment switches off, where it does.
+func disabledHere(env func(string) string) string {
+	return state.EnvDisable + "=" + view.Clean(env(state.EnvDisable)) + " is set here"
 }
 
 // sessionID is the whole id of a recorded session; "" for "".

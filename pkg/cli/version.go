@@ -16,7 +16,7 @@ func (a *app) version() *cobra.Command {
 that it was built from and that commit's time, the release of Go that built it, and
 the system that it is for.`,
 		Example: `  hookctl version`,
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(a.h.Stdout, a.name, version.This())
 			return err

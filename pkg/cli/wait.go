@@ -15,7 +15,6 @@ import (
 	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
-	"stopgate/pkg/state"
 	"stopgate/pkg/transcript"
 	"stopgate/pkg/view"
 	"stopgate/pkg/wait"
@@ -28,10 +27,11 @@ const (
 )
 
 // defaultTimeout stays below the client's limit for a command in the foreground.
-const defaultTimeout = "9m"
+const defaultTimeout = 9 * time.Minute
 
 func (a *app) wait() *cobra.Command {
-	var span, session string
+	var timeout time.Duration
+	var session string
 	var first, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "wait TASK...",
@@ -45,12 +45,8 @@ Exit codes: 0 all (or, with --any, one) ended, 124 the time was over first,
 3 no recorded session knows such a task, 1 the session ended.`,
 		Example: `  hookctl wait blxqppgqo
   hookctl wait --any --timeout 5m blxqppgqo bot8qc2lo`,
-		Args: cobra.MinimumNArgs(1),
+		Args: needs("a TASK (hookctl status lists them)", many),
 		RunE: func(_ *cobra.Command, ids []string) error {
-			timeout, err := state.ParseSpan(span)
-			if err != nil || timeout < 0 {
-				return exitCode{exitUsage, fmt.Errorf("--timeout %q: not a duration like 30s, 5m or 1h", span)}
-			}
 			slices.Sort(ids)
 			ids = slices.Compact(ids)
 			s, err := a.sessionOf(session, ids)
@@ -72,7 +68,7 @@ Exit codes: 0 all (or, with --any, one) ended, 124 the time was over first,
 			return exitCode{exitFailed, errors.New(result.Note)}
 		},
 	}
-	cmd.Flags().StringVar(&span, "timeout", defaultTimeout, "wait no longer than this `DURATION`")
+	spanFlag(cmd.Flags(), &timeout, "timeout", defaultTimeout, 0, "wait no longer than this `DURATION`")
 	cmd.Flags().BoolVar(&first, "any", false, "stop waiting when one of them has ended")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&session, "session", "", "look in this session only: its `ID`, or how it begins")

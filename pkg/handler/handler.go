@@ -89,6 +89,10 @@ func Run(h host.Host) (code int, out Outcome) {
 	if err != nil {
 		return 0, fail(h, "unknown command line", err)
 	}
+	if host.IsTerminal(h.Stdin) {
+		_, _ = fmt.Fprint(h.Stderr, "hook: stdin is a terminal, from which no event comes\n\n", policy.Usage)
+		return 0, Outcome{}
+	}
 	payload, err := event.Read(h.Stdin, event.IdleLimit, event.TotalLimit)
 	if err != nil {
 		return 0, fail(h, "stdin", err)

@@ -149,7 +149,7 @@ func Fallback() string {
 }
 
 // Obstacle tells what lies in the place of the folder, or of the sessions' in it,
-// and keeps a folder from being there; nil for nothing.
+// and keeps a folder from being there or from being read; nil for nothing.
 func (d Dir) Obstacle() error {
 	for _, dir := range []string{d.path, d.sessions()} {
 		info, err := os.Stat(dir)
@@ -158,6 +158,9 @@ func (d Dir) Obstacle() error {
 		}
 		if err == nil && !info.IsDir() {
 			return fmt.Errorf("%s is not a folder", dir)
+		}
+		if _, err := os.ReadDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
 	return nil

@@ -249,6 +249,30 @@ func TestRecordsOfAnotherHome(t *testing.T) {
 	}
 }
 
+func TestWhatIsInTheWay(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("links need rights there")
+	}
+	root := t.TempDir()
+	write(t, filepath.Join(root, "file"), "")
+	write(t, filepath.Join(root, "a", "sessions"), "")
+	write(t, filepath.Join(root, "b", "sessions", "x"), "")
+	if err := os.Symlink("nowhere", filepath.Join(root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"b": "", "missing": "", "missing/further": "",
+		"file": "file is not a folder", "file/below": "not a directory", "a": "sessions is not a folder",
+		"link": "link is a link to nowhere, which cannot be entered", strings.Repeat("x", 300): "file name too long",
+	} {
+		err := At(filepath.Join(root, path)).Obstacle()
+		if (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%.20s: %v, want %q", path, err, want)
+		}
+	}
+}
+
 func TestLookingForTheFolderMakesNone(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	home := filepath.Join(t.TempDir(), "home")

@@ -2,33 +2,24 @@ package state
 
 import (
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
+
+	"stopgate/pkg/span"
 )
 
 // DefaultKeep is how long a session's files are kept unused.
 const DefaultKeep = 7 * 24 * time.Hour
 
-// Keep is how long a session's files are kept unused: $STOPGATE_KEEP as a Go
-// duration, or days as in "30d"; the default where it is missing or unreadable.
+// Keep is how long a session's files are kept unused: $STOPGATE_KEEP as [span.Parse]
+// reads it; the default where it is missing or unreadable.
 func Keep(env func(string) string) time.Duration {
-	if d, err := ParseSpan(env(EnvKeep)); err == nil && d > 0 {
+	if d, err := span.Parse(env(EnvKeep)); err == nil && d > 0 {
 		return d
 	}
 	return DefaultKeep
-}
-
-// ParseSpan reads a Go duration, or days as in "30d".
-func ParseSpan(text string) (time.Duration, error) {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		d, err := time.ParseDuration(days + "h")
-		return max(min(d, math.MaxInt64/24), math.MinInt64/24) * 24, err
-	}
-	return time.ParseDuration(text)
 }
 
 // Sweep removes the files of sessions that nobody used for keep, those of all

@@ -166,7 +166,7 @@ type jsonStop struct {
 func (s Status) JSON() ([]byte, error) {
 	out := jsonStatus{
 		Sessions: []jsonSession{}, Problems: []jsonProblem{}, Elsewhere: s.Elsewhere,
-		Teams: teamsJSON(s.Teams), Off: s.Off, StateDir: s.StateDir, Time: when(s.Now),
+		Teams: teamsJSON(s.Teams), Off: s.Off || s.Disabled != "", StateDir: s.StateDir, Time: when(s.Now),
 	}
 	for _, p := range s.Problems {
 		out.Problems = append(out.Problems, jsonProblem{p.Path, p.Text})

@@ -75,7 +75,7 @@ func (s Source) Load(ctx context.Context, f Filter) (Status, error) {
 	st.EphemeralEvents, st.EphemeralSessions = s.Dir.EphemeralTotal()
 	st.OffUntil, st.Off = s.Dir.OffUntil("", s.Now)
 	if state.Disabled(s.Env) {
-		st.Off, st.OffUntil = true, time.Time{}
+		st.Disabled = s.Env(state.EnvDisable)
 	}
 	paths := s.Dir.Stores()
 	if f.Session != "" {

@@ -89,6 +89,8 @@ type Status struct {
 	// for ever.
 	Off      bool
 	OffUntil time.Time
+	// Disabled is $STOPGATE_DISABLE where that switches off whom it is set for.
+	Disabled string
 	// StateDir is the state folder that was read.
 	StateDir string
 }
@@ -112,6 +114,8 @@ type Session struct {
 	Ended time.Time
 	// Last is the last recorded event; its Name is "" where there is none.
 	Last Event
+	// Begun is when its record began.
+	Begun time.Time
 	// Renewed is when its store was begun afresh in place of a broken one.
 	Renewed time.Time
 	// Off tells that it is switched off, OffUntil until when; zero is for ever.

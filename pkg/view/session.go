@@ -211,6 +211,7 @@ func (b *builder) build() Session {
 		Transcript: rec.Transcript,
 		Ended:      rec.Ended,
 		Last:       Event{rec.LastEvent, rec.LastEventAt},
+		Begun:      rec.Begun,
 		Renewed:    rec.Renewed,
 		Ephemeral:  b.src.Dir.Ephemeral(rec.ID),
 		Stops:      b.snap.Stops,

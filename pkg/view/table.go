@@ -9,6 +9,7 @@ import (
 
 	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
+	"stopgate/pkg/state"
 )
 
 // oldAfter is how long after its last event a session is shown in one line,
@@ -22,10 +23,7 @@ const (
 // what to do about an agent that is stuck. Sessions whose last event is long ago
 // get a line each, unless whole is set; the first is always shown.
 func (s Status) Print(scr Screen, whole bool) {
-	if s.Off {
-		scr.Line(scr.Paint("stopgate is switched off "+offUntil(scr, s.OffUntil, s.Now)+": every stop is let through", Alarm), " (hookctl on)")
-		scr.Line()
-	}
+	s.PrintOff(scr)
 	var old []Session
 	shown := 0
 	for _, x := range s.Sessions {
@@ -46,6 +44,20 @@ func (s Status) Print(scr Screen, whole bool) {
 			count(len(x.Agents), "agent"), count(len(x.Stops), "stop"), x.Blocks()), Normal)
 	}
 	s.PrintLeftover(scr, shown > 0)
+}
+
+// PrintOff says that every stop is let through, where it is, and by what: the switch,
+// or the environment, which a client that was started elsewhere need not have.
+func (s Status) PrintOff(scr Screen) {
+	if s.Disabled != "" {
+		scr.Line(scr.Paint(state.EnvDisable+"="+Clean(s.Disabled)+" is set here: a client started from here lets every stop through", Alarm))
+	}
+	if s.Off {
+		scr.Line(scr.Paint("stopgate is switched off "+offUntil(scr, s.OffUntil, s.Now)+": every stop is let through", Alarm), " (hookctl on)")
+	}
+	if s.Off || s.Disabled != "" {
+		scr.Line()
+	}
 }
 
 // PrintLeftover prints the teams without a lead that no recorded session led, a

@@ -18,18 +18,24 @@ func init() { //nolint:gochecknoinits // a setting of that package, before anyth
 // maxText bounds a printed text of somebody else, in characters.
 const maxText = 400
 
+// Spelled makes a text fit to be printed as [Clean] does, whole: a message of ours that
+// holds a text of somebody else.
+func Spelled(s string) string { return spell(s, len(s)) }
+
 // Clean makes a text of somebody else fit to be printed: an id, a name, a path
 // or a command can hold whatever its author liked. Control and format characters
 // (escape sequences, bidirectional marks, line breaks) are spelled out, bytes
 // that are no text too, and the length is bounded.
-func Clean(s string) string {
-	if plain(s) {
+func Clean(s string) string { return spell(s, maxText) }
+
+func spell(s string, most int) string {
+	if plain(s, most) {
 		return s
 	}
 	var b strings.Builder
 	n := 0
 	for len(s) > 0 {
-		if n++; n > maxText {
+		if n++; n > most {
 			b.WriteString("…")
 			break
 		}
@@ -55,8 +61,8 @@ func Clean(s string) string {
 	return b.String()
 }
 
-func plain(s string) bool {
-	if len(s) > maxText {
+func plain(s string, most int) bool {
+	if len(s) > most {
 		return false
 	}
 	for i := range len(s) {
