@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"stopgate/pkg/span"
 )
 
 // EnvPatience is where the client puts what a person chose as the plugin's patience;
@@ -19,7 +21,7 @@ func Configured(args []string, env func(name string) string) []string {
 	if chosen == "" || len(args) == 0 || args[0] != Gate && args[0] != Lead {
 		return args
 	}
-	d, err := time.ParseDuration(chosen)
+	d, err := span.Parse(chosen)
 	if minutes, notNumber := strconv.Atoi(chosen); notNumber == nil {
 		d, err = time.Duration(min(max(minutes, -1), int(MaxHold/time.Minute)+1))*time.Minute, nil
 	}

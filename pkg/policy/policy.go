@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"stopgate/pkg/span"
 )
 
 // The modes of the hook.
@@ -81,7 +83,7 @@ func Parse(args []string) (Policy, error) {
 	set.SetOutput(io.Discard)
 	duration := func(into *time.Duration) func(string) error {
 		return func(text string) error {
-			d, err := time.ParseDuration(text)
+			d, err := span.Parse(text)
 			if err == nil && (d < 0 || d > MaxHold) {
 				err = fmt.Errorf("not between 0 and %s", MaxHold)
 			}
@@ -98,7 +100,10 @@ func Parse(args []string) (Policy, error) {
 	case Gate:
 		set.Func("blocks", "", func(text string) error {
 			n, err := strconv.Atoi(text)
-			if err == nil && n < 0 {
+			switch {
+			case err != nil:
+				err = errors.New("not a whole number")
+			case n < 0:
 				err = errors.New("less than 0")
 			}
 			p.Blocks = n

@@ -28,6 +28,8 @@ func TestCommandLines(t *testing.T) {
 		{"gate --observe --blocks 2", with(func(p *Policy) { p.Observe, p.Blocks = true, 2 }), "--blocks=2 --observe"},
 		{"--hold 10m", with(func(p *Policy) { p.Hold = 10 * time.Minute }), "--hold=10m0s"},
 		{"--hold 0s", base, ""},
+		{"--hold 0.5d", with(func(p *Policy) { p.Hold = 12 * time.Hour }), "--hold=12h0m0s"},
+		{"--hold 1d", with(func(p *Policy) { p.Hold = 24 * time.Hour }), "--hold=24h0m0s"},
 		{"--hold 24h", with(func(p *Policy) { p.Hold = 24 * time.Hour }), "--hold=24h0m0s"},
 		{"--hold 9m30s --patience 2h", with(func(p *Policy) { p.Hold, p.Patience = 570*time.Second, 2*time.Hour }), "--hold=9m30s --patience=2h0m0s"},
 		{"--hold 9m --patience 0", with(func(p *Policy) { p.Hold, p.Patience = 9*time.Minute, 0 }), "--hold=9m0s --patience=0s"},
@@ -64,7 +66,7 @@ func TestUnknownCommandLinesAreErrors(t *testing.T) {
 		{"guard"}, {"Gate"}, {""}, {" gate"}, {"gate", "gate"}, {"--observe", "gate"}, {"extra", "--blocks", "1"}, {"--", "x"}, {"-"},
 		{"--bogus"}, {"--blocks"}, {"--blocks", ""}, {"--blocks", "x"}, {"--blocks", "1.5"}, {"--blocks", "-1"}, {"--blocks", "99999999999999999999"}, {"--blocks=1", "2"},
 		{"--observe=perhaps"}, {"--observe", "true"},
-		{"--hold"}, {"--hold", "10"}, {"--hold", "soon"}, {"--hold", "-1s"}, {"--hold", "25h"}, {"--patience"}, {"--patience", "long"}, {"--patience", "25h"}, {"courier", "--patience", "1h"}, {"lead", "--hold", "1m"}, {"lead", "--lead", "sometimes"}, {"lead", "--lead"}, {"--lead", "always"},
+		{"--hold"}, {"--hold", "10"}, {"--hold", "soon"}, {"--hold", "-1s"}, {"--hold", "25h"}, {"--hold", "5d"}, {"--hold", "d"}, {"--patience"}, {"--patience", "long"}, {"--patience", "25h"}, {"courier", "--patience", "1h"}, {"lead", "--hold", "1m"}, {"lead", "--lead", "sometimes"}, {"lead", "--lead"}, {"--lead", "always"},
 		{"--ignore"}, {"--ignore", "("}, {"--ignore", "a{99999}"},
 		{"--for", "1h"}, {"courier", "--blocks", "1"}, {"courier", "--hold", "1s"}, {"courier", "--observe"}, {"courier", "--for", "-1s"},
 	} {
