@@ -10,6 +10,7 @@ const (
 	clocked     = "./pkg/clocks ./pkg/handler"
 	events      = "./pkg/event ./pkg/handler"
 	waits       = "./pkg/wait ./pkg/handler"
+	fates       = "./pkg/fate ./pkg/wait"
 	attributes  = "./pkg/attribute ./pkg/handler ./pkg/replay"
 	installs    = "./pkg/setup ./pkg/cli"
 	edits       = "./pkg/settings ./pkg/setup"
@@ -120,12 +121,40 @@ var mutants = []mutant{
 	{"a released task is held for", "pkg/handler/hold.go", `return l.snap.Released[task] }`, `return false }`, handlers},
 	{"the deadline", "pkg/wait/wait.go", `if res.Why == "" && !now.Before(limit) {`, `if false {`, waits},
 	{"one task that ended is enough", "pkg/wait/wait.go", `case done == tasks:`, `case done > 0:`, waits},
-	{"an agent ends at its first word", "pkg/wait/agent.go", ` || a.active.After(end.At) {`, ` {`, waits},
-	{"an agent's earlier life counts", "pkg/wait/agent.go", `if !told || end.At.Before(t.Since) ||`, `if !told ||`, waits},
+	{"an agent ends at its first word", "pkg/wait/agent.go", `s.Working = a.active.After(end.At)`, `s.Working = false`, waits},
+	{"an agent's earlier life counts", "pkg/fate/judge.go", `!s.End.At.Before(s.Since) && !refuted()`, `!refuted()`, fates},
 	{"an agent's own tasks are not waited for", "pkg/wait/agent.go", `if !w.ownedEnded(ctx, l, now, depth) {`, `if !w.ownedEnded(ctx, l, now, depth) && false {`, waits},
-	{"an agent gets no time to go on", "pkg/wait/agent.go", `return now.Sub(a.freed) >= grace`, `return true`, waits},
-	{"a parked agent has ended", "pkg/wait/agent.go", `if end.Parked && len(a.owned) == 0 {`, `if false {`, waits},
-	{"the output's last line is not read", "pkg/wait/wait.go", `case last.how != "":`, `case false:`, waits},
+	{"an agent gets no time to go on", "pkg/wait/agent.go", `return now.Sub(a.freed) < grace`, `return false`, waits},
+	{"a parked agent has ended", "pkg/fate/judge.go", `s.End.Parked && !s.Owns &&`, `false &&`, fates},
+	{"the output's last line is not read", "pkg/fate/judge.go", `case s.marked(gone):`, `case false:`, fates},
+	{"a printed last line is an end", "pkg/fate/judge.go", `return s.Output.Quiet >= QuietEnd`, `return true`, fates},
+	{"whoever has the output open is not asked", "pkg/fate/judge.go", `return !s.Output.Held`, `return true`, fates},
+	{"an old client's output has a last line", "pkg/fate/output.go", `if !o.Unmarked {`, `if true {`, fates},
+	{"a list does not refute a printed end", "pkg/fate/judge.go", `s.refuted(s.Output.Written, s.Output.Seen)`, `false`, fates},
+	{"a list does not refute a told end", "pkg/fate/judge.go", `!s.refuted(s.End.At, s.EndSeen)`, `true`, fates},
+	{"what was seen to come is older than the list", "pkg/fate/judge.go", `(seen.IsZero() || seen.Before(s.ListSeen)) && `, ``, fates},
+	{"stopped is no kill", "pkg/fate/fate.go", `case "killed", "stopped", "cancelled", "canceled":`, `case "killed":`, fates},
+	{"news for a third one was heard", "pkg/fate/account.go", `d.To == owner || d.To == transcript.Main || d.To == ""`, `true`, fates},
+	{"an older end replaces a newer", "pkg/fate/account.go", `!e.At.Before(have.At)`, `!e.At.Equal(have.At)`, fates},
+	{"a task that is no longer listed runs", "pkg/fate/judge.go", `case gone:
+		f.Sign, f.How = NotListed, Unknown`, `case false:
+		f.Sign, f.How = NotListed, Unknown`, fates},
+	{"the news of an end gets no time to come", "pkg/wait/tasks.go", `f.Sign == fate.NotListed && now.Before(until)`, `false`, waits},
+	{"an older list counts", "pkg/wait/tasks.go", `l.At.After(s.list.At)`, `!l.At.IsZero()`, waits},
+
+	// what else ends a wait
+	{"the print ceiling ends no wait", "pkg/wait/wait.go", `quiet.Before(w.Until)`, `false`, waits},
+	{"the client's bookkeeping moves the ceiling", "pkg/transcript/turn.go", `return r, r.belongs(Main)`, `return r, true`, "./pkg/transcript"},
+	{"a message that is to come is a turn's end", "pkg/transcript/turn.go", `if reason == "tool_use" {`, `if false {`, "./pkg/transcript"},
+	{"an old entry of an inbox is a message", "pkg/wait/mail.go", `!m.At.IsZero() && !m.At.Before(w.Since)`, `!m.At.IsZero()`, waits},
+	{"an entry that was read is a message", "pkg/wait/mail.go", `if m.Read || m.Idle {`, `if m.Idle {`, waits},
+	{"news of being idle is a message", "pkg/wait/mail.go", `if m.Read || m.Idle {`, `if m.Read {`, waits},
+	{"an agent that was stopped before is stopped", "pkg/wait/mail.go", `e.At.IsZero() || e.At.Before(w.Since)`, `e.At.IsZero()`, waits},
+	{"what a look finds is not watched before it is believed", "pkg/wait/rest.go", `case w.fresh:
+		return`, `case false:
+		return`, waits},
+	{"a burst is looked at without a pause", "pkg/wait/rest.go", `w.looked.Add(Step).Sub(w.Clock.Now())`, `time.Duration(0)`, waits},
+	{"without a watch nothing is looked at for long", "pkg/wait/rest.go", `min(max(now.Sub(w.changed)/backoffPart, Step), backoffMost)`, `time.Minute`, waits},
 
 	// the courier
 	{"a courier wakes twice", "pkg/handler/courier.go", `if _, told := tx.Courier(t.ID); told {`, `if _, told := tx.Courier(t.ID); told && false {`, handlers},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stopgate/pkg/event"
+	"stopgate/pkg/fate"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/transcript"
@@ -78,9 +80,9 @@ Exit codes: 0 all (or, with --any, one) ended, 124 the time was over first,
 
 // found is the session that knows the asked tasks.
 type found struct {
-	path string
-	snap ledger.Snapshot
-	// tasks are what the transcripts tell beyond the ledger.
+	id, path string
+	snap     ledger.Snapshot
+	// tasks are what status says of them.
 	tasks map[string]view.Task
 }
 
@@ -111,8 +113,9 @@ func (a *app) sessionOf(session string, ids []string) (found, error) {
 		return true
 	}
 	for _, s := range all.Sessions {
-		f := found{path: src.Dir.Store(s.ID)}
+		f := found{id: s.ID, path: src.Dir.Store(s.ID)}
 		if f.snap, err = a.snapshot(f.path); err == nil && known(f) {
+			f.tasks = a.tasksOf(f.id)
 			return f, nil
 		}
 	}
@@ -121,10 +124,7 @@ func (a *app) sessionOf(session string, ids []string) (found, error) {
 		return found{}, err
 	}
 	for _, s := range near.Sessions {
-		f := found{path: src.Dir.Store(s.ID), tasks: map[string]view.Task{}}
-		for _, t := range s.Tasks {
-			f.tasks[t.ID] = t
-		}
+		f := found{id: s.ID, path: src.Dir.Store(s.ID), tasks: byID(s.Tasks)}
 		if f.snap, err = a.snapshot(f.path); err == nil && known(f) {
 			return f, nil
 		}
@@ -138,46 +138,90 @@ func (a *app) snapshot(path string) (ledger.Snapshot, error) {
 	return ledger.ReadFile(ctx, path)
 }
 
+// tasksOf are the tasks of a session as status shows them now; none where it
+// cannot be had.
+func (a *app) tasksOf(session string) map[string]view.Task {
+	st, err := a.source().Load(a.context(), view.Filter{Session: session})
+	if err != nil || len(st.Sessions) != 1 {
+		return nil
+	}
+	return byID(st.Sessions[0].Tasks)
+}
+
+func byID(tasks []view.Task) map[string]view.Task {
+	out := map[string]view.Task{}
+	for _, t := range tasks {
+		out[t.ID] = t
+	}
+	return out
+}
+
+// statusEvery is how often a wait asks what status would say, at the most.
+const statusEvery = 2 * time.Second
+
+// opinion is what status says of a task. It sees more than a wait does, such as
+// what an agent was told or stopped itself, so the two must not differ.
+func (a *app) opinion(s found) func(task string) fate.Fate {
+	tasks, next := s.tasks, a.h.Clock.Now().Add(statusEvery)
+	return func(task string) fate.Fate {
+		if now := a.h.Clock.Now(); !now.Before(next) {
+			began := time.Now() //nolint:forbidigo // what it costs by the machine's clock
+			tasks = a.tasksOf(s.id)
+			next = now.Add(statusEvery + 10*time.Since(began))
+		}
+		f := tasks[task].Fate
+		if f.Sign == fate.SessionOver {
+			return fate.Fate{} // the end of the session is no end of a task
+		}
+		return f
+	}
+}
+
 // waitFor is the wait for tasks of a session. It ends when the session does.
 func (a *app) waitFor(s found, ids []string) *wait.Wait {
 	main := s.snap.Session.Transcript
 	w := &wait.Wait{
 		Files: a.h.Files, Clock: a.h.Clock, Watch: a.h.Watch,
-		Main: main, From: s.snap.Cursors[main], Paths: []string{s.path},
+		Main: main, From: s.snap.Cursors[main], Paths: []string{s.path}, Opinion: a.opinion(s),
 	}
 	for _, e := range s.snap.Ends {
 		w.Known = append(w.Known, e.End)
 	}
 	for _, id := range ids {
-		l, end := s.snap.Launches[id], s.snap.Ends[id]
-		t := wait.Task{ID: id, Kind: l.Kind, Output: l.Output}
-		if seen, ok := s.tasks[id]; ok && t.Kind == "" {
-			t.Kind, t.Output = seen.Kind, seen.Output
-		}
-		if t.Output == "" {
-			t.Output = end.Output
-		}
-		if t.Kind == event.TypeSubagent {
-			// An end from before its last start was not its last.
-			t.Since = s.snap.Agents[id].Started
-		}
-		w.Tasks = append(w.Tasks, t)
+		w.Tasks = append(w.Tasks, s.task(id))
 	}
+	session := s.snap.Session
+	w.List = func() fate.List { return session.List() }
 	var modified time.Time
-	ended := !s.snap.Session.Ended.IsZero()
 	w.Cancelled = func() string {
-		if info, err := os.Stat(s.path); err == nil && !info.ModTime().Equal(modified) && !ended {
-			modified = info.ModTime()
+		if info, err := os.Stat(s.path); err == nil && !info.ModTime().Equal(modified) {
 			if snap, err := a.snapshot(s.path); err == nil {
-				ended = !snap.Session.Ended.IsZero()
+				session, modified = snap.Session, info.ModTime()
 			}
 		}
-		if ended {
+		if !session.Ended.IsZero() {
 			return "the session has ended"
 		}
 		return ""
 	}
 	return w
+}
+
+// task is a task to wait for, as far as it is known.
+func (s found) task(id string) wait.Task {
+	l, seen := s.snap.Launches[id], s.tasks[id]
+	t := wait.Task{
+		ID: id, Kind: cmp.Or(l.Kind, seen.Kind), Output: cmp.Or(seen.Output, l.Output, s.snap.Ends[id].Output),
+		Owner: cmp.Or(seen.Owner, l.Owner), Launched: l.At,
+	}
+	if t.Launched.IsZero() {
+		t.Launched = seen.Launched
+	}
+	if t.Kind == event.TypeSubagent {
+		// An end from before its last start was not its last.
+		t.Since = s.snap.Agents[id].Started
+	}
+	return t
 }
 
 // outcome is one line of wait's JSON.
@@ -199,19 +243,16 @@ func (a *app) printOutcomes(s found, r wait.Result, asJSON bool) error {
 		return nil
 	}
 	list := []outcome{}
-	for _, o := range r.Outcomes {
-		line := outcome{Task: o.Task, State: "running", Output: o.Output}
-		if o.Done() {
-			line.State = string(o.How)
+	for _, f := range r.Outcomes {
+		line := outcome{Task: f.Task, State: "running", ExitCode: f.ExitCode, Output: f.Output}
+		if f.Over() {
+			line.State = string(f.How)
 		}
-		if o.How == wait.Exited {
-			line.ExitCode = &o.ExitCode
+		if !f.At.IsZero() {
+			line.At = &f.At
 		}
-		if !o.At.IsZero() {
-			line.At = &o.At
-		}
-		if o.Size >= 0 {
-			line.Size = &o.Size
+		if f.Size >= 0 {
+			line.Size = &f.Size
 		}
 		list = append(list, line)
 	}
@@ -220,27 +261,29 @@ func (a *app) printOutcomes(s found, r wait.Result, asJSON bool) error {
 	return enc.Encode(map[string]any{"why": r.Why, "outcomes": list})
 }
 
-func sayOutcome(o wait.Outcome, l transcript.Launch, over bool) string {
-	text := view.Clean(o.Task) + " "
-	switch o.How {
-	case wait.Exited:
-		text += fmt.Sprintf("exited with code %d", o.ExitCode)
-	case wait.Killed:
+func sayOutcome(f fate.Fate, l transcript.Launch, over bool) string {
+	text := view.Clean(f.Task) + " "
+	switch f.How {
+	case fate.Exited:
+		text += fmt.Sprintf("exited with code %d", *f.ExitCode)
+	case fate.Killed:
 		text += "was killed"
-	case wait.Ended:
+	case fate.Ended:
 		text += "ended"
+	case fate.Unknown:
+		text += "is no longer listed, and nothing tells how it ended"
 	default:
 		text += map[bool]string{false: "still runs", true: "has no known end"}[over]
 	}
-	if o.Done() && !l.At.IsZero() && o.At.After(l.At) {
-		text += " after " + gate.Span(o.At.Sub(l.At))
+	if f.Over() && !l.At.IsZero() && f.At.After(l.At) {
+		text += " after " + gate.Span(f.At.Sub(l.At))
 	}
-	if o.Output != "" {
+	if f.Output != "" {
 		text += "; output"
-		if o.Size >= 0 {
-			text += " (" + gate.Bytes(o.Size) + ")"
+		if f.Size >= 0 {
+			text += " (" + gate.Bytes(f.Size) + ")"
 		}
-		text += ": " + view.Clean(o.Output)
+		text += ": " + view.Clean(f.Output)
 	}
 	return text
 }

@@ -10,6 +10,7 @@ import (
 	"stopgate/pkg/attribute"
 	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
+	"stopgate/pkg/fate"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/policy"
@@ -218,14 +219,14 @@ func (r *run) watch(tasks []gate.Task, found attribute.Result, live *liveness) *
 		w.Since = at // a message that woke the agent was read
 	}
 	w.Cancelled, w.Excused = live.cancelled, live.excused
-	w.Known = live.ends()
+	w.Known, w.List = live.ends(), live.list
 	names := r.names()
 	w.Message = func(m transcript.Message) bool { return slices.Contains(names, m.To) }
 	return w
 }
 
 func (r *run) waitTask(t gate.Task) wait.Task {
-	task := wait.Task{ID: t.ID, Kind: t.Kind, Output: t.Output}
+	task := wait.Task{ID: t.ID, Kind: t.Kind, Output: t.Output, Launched: t.Since}
 	if t.Kind == event.TypeSubagent {
 		// An agent may have ended before, in an earlier life.
 		task.Since = r.began.Add(-time.Second)
@@ -358,11 +359,14 @@ func (l *liveness) ends() []transcript.End {
 	return out
 }
 
+// list is the last list of the session's unfinished tasks.
+func (l *liveness) list() fate.List { return l.snap.Session.List() }
+
 // tasksAfter joins the tasks with their outcomes; excused ones are left out.
-func tasksAfter(tasks []gate.Task, outcomes []wait.Outcome, now time.Time) []gate.Task {
+func tasksAfter(tasks []gate.Task, outcomes []fate.Fate, now time.Time) []gate.Task {
 	var out []gate.Task
 	for _, t := range tasks {
-		at := slices.IndexFunc(outcomes, func(o wait.Outcome) bool { return o.Task == t.ID })
+		at := slices.IndexFunc(outcomes, func(o fate.Fate) bool { return o.Task == t.ID })
 		if at < 0 {
 			continue
 		}
@@ -370,9 +374,10 @@ func tasksAfter(tasks []gate.Task, outcomes []wait.Outcome, now time.Time) []gat
 		if t.Output == "" {
 			t.Output = o.Output
 		}
-		if o.Done() {
-			t.Ending = &gate.Ending{
-				Killed: o.How == wait.Killed, Exited: o.How == wait.Exited, ExitCode: o.ExitCode, Size: o.Size,
+		if o.Over() {
+			t.Ending = &gate.Ending{Killed: o.How == fate.Killed, Size: o.Size}
+			if o.ExitCode != nil {
+				t.Ending.Exited, t.Ending.ExitCode = true, *o.ExitCode
 			}
 			if !t.Since.IsZero() && o.At.After(t.Since) {
 				t.Ending.After = o.At.Sub(t.Since)

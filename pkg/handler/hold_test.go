@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"stopgate/pkg/clocks"
+	"stopgate/pkg/fate"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/host"
 	"stopgate/pkg/host/hosttest"
@@ -295,7 +296,7 @@ func TestAHeldStop(t *testing.T) {
 			func(s *session) {
 				s.after(2*time.Second, func() { s.write(s.output("b1"), "x\n[exited with code 0]\n") })
 			},
-			gate.TaskEnded, true, []string{"exited with code 0"}, 2200 * time.Millisecond,
+			gate.TaskEnded, true, []string{"exited with code 0"}, 2200*time.Millisecond + fate.QuietEnd,
 		},
 		{
 			"whose task's end only the coordinator's transcript tells is blocked with the outcome",
@@ -314,7 +315,7 @@ func TestAHeldStop(t *testing.T) {
 			func(s *session) {
 				s.after(3*time.Second, func() { s.write(s.output("b1"), "x\n[killed]\n") })
 			},
-			gate.TasksStopped, false, nil, 3200 * time.Millisecond,
+			gate.TasksStopped, false, nil, 3200*time.Millisecond + fate.QuietEnd,
 		},
 		{
 			"whose task the coordinator stopped, on a client without marks, is let through",
@@ -566,7 +567,7 @@ func TestAHoldForAChildAgent(t *testing.T) {
 		{"that nobody wakes is over when its task is", func(s *session) {
 			s.after(time.Second, func() { s.appendTo(s.main(), s.ended("ac1", "completed", `Agent "c" finished`)) })
 			s.after(20*time.Second, func() { s.write(s.output("b9"), "[exited with code 0]\n") })
-		}, gate.TaskEnded, 20 * time.Second},
+		}, gate.TaskEnded, 20*time.Second + fate.QuietEnd},
 		{"whose last lines come late is over with its end", func(s *session) {
 			s.after(time.Second, func() { s.write(s.output("b9"), "[exited with code 0]\n") })
 			s.after(10*time.Second, func() {

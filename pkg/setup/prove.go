@@ -250,13 +250,18 @@ func run(ctx context.Context, h Hook, env []string, payload, root string) (stdou
 	return out.String(), errs.String(), code, err
 }
 
+// recordedEnd is when the task of the recorded session ended.
+const recordedEnd = "2026-11-30T12:45:36.157Z"
+
 // unpack writes the recorded session below root and returns its events by name.
 func unpack(root string) (map[string]string, error) {
 	quoted, err := json.Marshal(filepath.ToSlash(root))
 	if err != nil {
 		return nil, err
 	}
-	here := strings.NewReplacer("@/", strings.Trim(string(quoted), `"`)+"/")
+	// The task ends after the stop that lists it as unfinished, so after now.
+	end := time.Now().UTC().Add(time.Minute).Format("2006-01-02T15:04:05.000Z")
+	here := strings.NewReplacer("@/", strings.Trim(string(quoted), `"`)+"/", recordedEnd, end)
 	agents := filepath.Join(root, "session", "subagents")
 	if err := os.MkdirAll(agents, 0o700); err != nil {
 		return nil, err

@@ -48,6 +48,9 @@ type Source struct {
 	// Lives tells whether a process of ours still runs; nil takes every one for
 	// alive.
 	Lives func(ledger.Process) bool
+	// Held tells whether a process has an output file open for writing, and
+	// whether that can be told; nil cannot tell.
+	Held func(path string) (held, known bool)
 	// Here tells whether pids of a space are this machine's, StartOf when a
 	// process started (see pkg/team); nil knows of none.
 	Here    func(pidSpace string) bool

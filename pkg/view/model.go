@@ -10,6 +10,7 @@ package view
 import (
 	"time"
 
+	"stopgate/pkg/fate"
 	"stopgate/pkg/ledger"
 )
 
@@ -48,27 +49,6 @@ const (
 
 // Open tells whether somebody may still wait for the task.
 func (s TaskState) Open() bool { return s == TaskRunning || s == TaskUndelivered }
-
-// Sign is by what a task's state was told.
-type Sign string
-
-// The signs.
-const (
-	// SignListed: the last event that named the unfinished tasks names it.
-	SignListed Sign = "listed"
-	// SignLaunched: it was launched, and nothing was told since.
-	SignLaunched Sign = "launched"
-	// SignNotice: a notification or a TaskStop in a transcript.
-	SignNotice Sign = "notice"
-	// SignOutput: the last line of its output file.
-	SignOutput Sign = "output"
-	// SignAgent: it is an agent, and goes by the agent's state.
-	SignAgent Sign = "agent"
-	// SignGone: it is no longer named, and nothing tells how it ended.
-	SignGone Sign = "not-listed"
-	// SignSession: its session ended before it did.
-	SignSession Sign = "session-ended"
-)
 
 // Status is everything that is shown.
 type Status struct {
@@ -209,9 +189,12 @@ type Task struct {
 	Kind string
 	// Owner is an agent id, "main", or "" where it is unknown.
 	Owner string
+	// Fate is what became of it; State, Sign, ExitCode and Ended say it in the words
+	// of the status.
+	Fate  fate.Fate
 	State TaskState
 	// Sign is by what the state was told.
-	Sign Sign
+	Sign fate.Sign
 	// ExitCode is nil where none was told.
 	ExitCode *int
 	// Output is its output file; "" where it is unknown.

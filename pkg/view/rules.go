@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"stopgate/pkg/fate"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/transcript"
 )
@@ -14,75 +15,19 @@ import (
 // background_tasks).
 const slack = time.Second
 
-// signs is what is known of one task that is no agent.
-type signs struct {
-	// end is the last told end; nil for none. delivered tells that the owner or
-	// the coordinator was given the news of it.
-	end       *transcript.End
-	delivered bool
-	// mark is the last line of the output file, code its exit code, and written
-	// when the file was last written.
-	mark    transcript.Mark
-	code    int
-	written time.Time
-	// launched is zero where it is unknown.
-	launched time.Time
-	// listed tells whether the last list of unfinished tasks, of listedAt, names
-	// it. listedAt is zero where no event brought a list.
-	listed   bool
-	listedAt time.Time
-	// seen is when a stop last listed it; zero for never.
-	seen time.Time
-	// over tells that the session has ended.
-	over bool
-}
-
-// verdict is a task's state and why.
-type verdict struct {
-	state TaskState
-	sign  Sign
-	code  *int
-	at    time.Time
-}
-
-// judge tells the state of a task that is no agent. The list of unfinished tasks
-// decides against any older sign of an end, since a command can print anything;
-// a told end decides before the output's last line, since it has the exit code
-// and the delivery. docs/status.md has the table.
-func judge(s signs) verdict {
-	after := func(t time.Time) bool { return !s.listed || t.IsZero() || t.After(s.listedAt.Add(-slack)) }
+// stateOf is a task's state by its fate.
+func stateOf(f fate.Fate) TaskState {
 	switch {
-	case s.end != nil && after(s.end.At):
-		v := verdict{TaskFinished, SignNotice, s.end.ExitCode, s.end.At}
-		switch {
-		case killedWord(s.end.Status):
-			v.state = TaskKilled
-		case !s.delivered:
-			v.state = TaskUndelivered
-		}
-		return v
-	case s.mark == transcript.MarkExited && after(s.written):
-		code := s.code
-		return verdict{TaskFinished, SignOutput, &code, s.written}
-	case s.mark == transcript.MarkKilled && after(s.written):
-		return verdict{TaskKilled, SignOutput, nil, s.written}
-	case !s.listed && (s.seen.Before(s.listedAt) && !s.seen.IsZero() || !s.listedAt.IsZero() && !s.launched.After(s.listedAt.Add(-slack))):
-		return verdict{state: TaskUnknown, sign: SignGone}
-	case s.over:
-		return verdict{state: TaskUnknown, sign: SignSession}
-	case s.listed:
-		return verdict{state: TaskRunning, sign: SignListed}
+	case f.Unheard():
+		return TaskUndelivered
+	case f.How == fate.Runs:
+		return TaskRunning
+	case f.How == fate.Killed:
+		return TaskKilled
+	case f.How == fate.Unknown:
+		return TaskUnknown
 	}
-	return verdict{state: TaskRunning, sign: SignLaunched}
-}
-
-// killedWord tells whether a status means that somebody ended the task.
-func killedWord(status string) bool {
-	switch status {
-	case transcript.StatusKilled, "stopped", "cancelled", "canceled":
-		return true
-	}
-	return false
+	return TaskFinished
 }
 
 // life is what is known of one agent.
@@ -148,30 +93,6 @@ func agentVerdict(l life) (AgentState, time.Time) {
 		return AgentEnded, rested
 	}
 	return AgentStopped, rested
-}
-
-// judgeAgent tells the state of a task that is an agent. An agent's end is final
-// only when it did not start again and owns no unfinished task, since a parked
-// one tells an end too (docs/client.md: an agent's end).
-func judgeAgent(l life, state AgentState, unfinished, delivered bool) verdict {
-	ended := l.end != nil && !l.end.At.Before(l.started)
-	switch {
-	case state == AgentRunning, state == AgentIdle, state == AgentStopped && unfinished:
-		return verdict{state: TaskRunning, sign: SignAgent}
-	case ended && killedWord(l.end.Status):
-		return verdict{TaskKilled, SignNotice, nil, l.end.At}
-	case ended && l.over && l.end.Parked:
-		return verdict{state: TaskUnknown, sign: SignSession}
-	case ended && delivered:
-		return verdict{TaskFinished, SignNotice, l.end.ExitCode, l.end.At}
-	case ended:
-		return verdict{TaskUndelivered, SignNotice, l.end.ExitCode, l.end.At}
-	case l.over:
-		return verdict{state: TaskUnknown, sign: SignSession}
-	case l.listed:
-		return verdict{state: TaskRunning, sign: SignListed}
-	}
-	return verdict{state: TaskUnknown, sign: SignGone}
 }
 
 // agreedToEnd tells whether a teammate has ended because it said so: nothing

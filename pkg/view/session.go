@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stopgate/pkg/event"
+	"stopgate/pkg/fate"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/transcript"
 )
@@ -16,12 +17,11 @@ import (
 // builder computes one session. Its maps begin as copies of the snapshot's and
 // grow by what the transcripts gained.
 type builder struct {
-	src      Source
-	snap     ledger.Snapshot
-	launches map[string]transcript.Launch
-	ends     map[string]transcript.End
-	// news are the deliveries of each task.
-	news map[string][]transcript.Delivery
+	src  Source
+	snap ledger.Snapshot
+	// account is what the ledger and the transcripts tell of the tasks.
+	account  fate.Account
+	outfiles fate.Outputs
 	// paths are the agents' transcripts, metas their meta files.
 	paths map[string]string
 	metas map[string]transcript.AgentMeta
@@ -52,9 +52,7 @@ type builder struct {
 func (s Source) session(ctx context.Context, snap ledger.Snapshot, bare bool, files *teamFiles) (Session, []Problem) {
 	b := &builder{
 		src: s, snap: snap, bare: bare,
-		launches: map[string]transcript.Launch{},
-		ends:     map[string]transcript.End{},
-		news:     map[string][]transcript.Delivery{},
+		outfiles: fate.Outputs{Files: s.Files, Held: s.Held, Unmarked: !transcript.Marks(transcript.Version(s.Files, snap.Session.Transcript))},
 		paths:    map[string]string{},
 		metas:    map[string]transcript.AgentMeta{},
 		listed:   map[string]ledger.Listed{},
@@ -77,17 +75,20 @@ func (s Source) session(ctx context.Context, snap ledger.Snapshot, bare bool, fi
 
 // recall takes over what the ledger knows.
 func (b *builder) recall() {
-	for id, l := range b.snap.Launches {
-		b.launches[id] = l
+	for _, l := range b.snap.Launches {
+		b.account.Launch(l)
 	}
 	for id, e := range b.snap.Ends {
-		b.ends[id] = e.End
+		b.account.End(e.End)
 		if !e.Delivered.IsZero() {
-			b.news[id] = append(b.news[id], transcript.Delivery{Task: id, To: e.DeliveredTo, At: e.Delivered})
+			b.account.Deliver(transcript.Delivery{Task: id, To: e.DeliveredTo, At: e.Delivered})
 		}
 	}
-	for id, d := range b.snap.Heard {
-		b.news[id] = append(b.news[id], d)
+	for _, d := range b.snap.Heard {
+		b.account.Deliver(d)
+	}
+	for id := range b.snap.Told {
+		b.account.Deliver(transcript.Delivery{Task: id}) // a block handed its end over
 	}
 	for _, l := range b.snap.Session.Listed {
 		b.listed[l.ID] = l
@@ -141,9 +142,9 @@ func (b *builder) catchUp(ctx context.Context) {
 	}
 	for id, m := range b.metas {
 		l, told := m.Launch(id, b.paths[id])
-		have, known := b.launches[id]
-		if _, listed := b.listed[id]; told && (known || listed) {
-			b.launches[id] = transcript.Join(l, have)
+		_, launched := b.account.Launches[id]
+		if _, listed := b.listed[id]; told && (launched || listed) {
+			b.account.Launch(l)
 		}
 	}
 	b.lookAgain(ctx)
@@ -157,50 +158,23 @@ func (b *builder) scan(ctx context.Context, src transcript.Source, from transcri
 	if batch.Cut {
 		b.problems = append(b.problems, Problem{src.Path, fmt.Sprintf("was not read to its end in %s: states may be old", readLimit)})
 	}
-	for _, l := range batch.Launches {
-		if have, ok := b.launches[l.Task]; ok {
-			l = transcript.Join(have, l)
-		}
-		b.launches[l.Task] = l
-	}
-	for _, e := range batch.Ends {
-		if have, ok := b.ends[e.Task]; !ok || !e.At.Before(have.At) {
-			b.ends[e.Task] = e
-		}
-	}
-	for _, d := range batch.Deliveries {
-		if !slices.Contains(b.news[d.Task], d) {
-			b.news[d.Task] = append(b.news[d.Task], d)
-		}
-	}
+	b.account.Take(batch)
 }
 
 // lookAgain searches the whole transcript of an owner for the delivery of an end
 // that was not seen: a hook may have read past it before the end was known.
 func (b *builder) lookAgain(ctx context.Context) {
 	again := map[string]bool{}
-	for id, e := range b.ends {
-		owner := b.launches[id].Owner
+	for id, e := range b.account.Ends {
+		owner := b.account.Launches[id].Owner
 		path := b.paths[owner]
-		if path != "" && b.snap.Cursors[path].Offset > 0 && !killedWord(e.Status) && !b.delivered(id, owner) {
+		if path != "" && b.snap.Cursors[path].Offset > 0 && fate.Word(e.Status) != fate.Killed && !b.account.Heard(id, owner) {
 			again[owner] = true
 		}
 	}
 	for _, owner := range sorted(again) {
 		b.scan(ctx, transcript.Source{Path: b.paths[owner], Owner: owner}, transcript.Cursor{})
 	}
-}
-
-// delivered tells whether the news of a task's last end reached its owner or the
-// coordinator (docs/client.md: ends).
-func (b *builder) delivered(task, owner string) bool {
-	if b.snap.Told[task] {
-		return true // a block handed its end over
-	}
-	end := b.ends[task]
-	return slices.ContainsFunc(b.news[task], func(d transcript.Delivery) bool {
-		return (d.To == owner || d.To == transcript.Main || d.To == "") && (d.At.IsZero() || !d.At.Before(end.At))
-	})
 }
 
 func (b *builder) build() Session {
@@ -217,27 +191,27 @@ func (b *builder) build() Session {
 		Stops:      b.snap.Stops,
 	}
 	s.OffUntil, s.Off = b.src.Dir.OffUntil(rec.ID, b.src.Now)
-	for _, news := range b.news {
+	for _, news := range b.account.News {
 		for _, d := range news {
 			b.woken[d.To] = later(b.woken[d.To], d.At)
 		}
 	}
 	ids := map[string]bool{}
-	for id := range b.launches {
+	for id := range b.account.Launches {
 		ids[id] = true
 	}
 	for id := range b.listed {
 		ids[id] = true
 	}
-	for id := range b.ends {
+	for id := range b.account.Ends {
 		ids[id] = true
 	}
 	for id := range ids {
-		if owner := b.launches[id].Owner; owner != "" {
+		if owner := b.account.Launches[id].Owner; owner != "" {
 			b.owned[owner] = append(b.owned[owner], id)
 		}
 	}
-	for id, l := range b.launches {
+	for id, l := range b.account.Launches {
 		if begin, ok := strings.CutSuffix(l.Output, id+outputExt); ok && (b.outputs == "" || begin < b.outputs) {
 			b.outputs = begin
 		}
@@ -285,7 +259,7 @@ func (b *builder) known(tasks map[string]bool) map[string]bool {
 		if b.kind(id) == event.TypeSubagent {
 			out[id] = true
 		}
-		if owner := b.launches[id].Owner; owner != "" && owner != transcript.Main {
+		if owner := b.account.Launches[id].Owner; owner != "" && owner != transcript.Main {
 			out[owner] = true
 		}
 	}
@@ -297,18 +271,18 @@ func (b *builder) kind(task string) string {
 	if k := b.listed[task].Type; k != "" {
 		return k
 	}
-	return b.launches[task].Kind
+	return b.account.Launches[task].Kind
 }
 
 func (b *builder) byLaunch(x, y string) int {
-	if c := b.launches[x].At.Compare(b.launches[y].At); c != 0 {
+	if c := b.account.Launches[x].At.Compare(b.account.Launches[y].At); c != 0 {
 		return c
 	}
 	return cmp.Compare(x, y)
 }
 
 func (b *builder) first(agent string) time.Time {
-	if at := b.launches[agent].At; !at.IsZero() {
+	if at := b.account.Launches[agent].At; !at.IsZero() {
 		return at
 	}
 	return b.snap.Agents[agent].First
@@ -320,11 +294,11 @@ func (b *builder) task(id string) Task {
 		return t
 	}
 	if b.judging[id] {
-		return Task{ID: id, State: TaskUnknown, Sign: SignGone} // its own launcher
+		return Task{ID: id, State: TaskUnknown, Sign: fate.NotListed} // its own launcher
 	}
 	b.judging[id] = true
 	defer delete(b.judging, id)
-	l, end := b.launches[id], b.ends[id]
+	l, end := b.account.Launches[id], b.account.Ends[id]
 	listed := b.listed[id]
 	t := Task{
 		ID: id, Kind: b.kind(id), Owner: l.Owner,
@@ -332,8 +306,8 @@ func (b *builder) task(id string) Task {
 		Launched: l.At, Persistent: l.Persistent, Ignored: listed.Ignored || l.Ignored, Released: b.snap.Released[id],
 		Blocks: b.snap.Charged[id], Courier: b.snap.Couriers[id].At,
 	}
-	v := b.verdict(t)
-	t.State, t.Sign, t.ExitCode, t.Ended = v.state, v.sign, v.code, v.at
+	f := b.fate(t)
+	t.Fate, t.State, t.Sign, t.ExitCode, t.Ended = f, stateOf(f), f.Sign, f.ExitCode, f.At
 	b.tasks[id] = t
 	return t
 }
@@ -353,32 +327,27 @@ func (b *builder) besides(task string) string {
 // outputExt ends the name of a task's output file.
 const outputExt = ".output"
 
-func (b *builder) verdict(t Task) verdict {
-	end, told := b.ends[t.ID]
-	delivered := b.delivered(t.ID, t.Owner)
+// fate is what became of a task.
+func (b *builder) fate(t Task) fate.Fate {
+	heard := b.account.Heard(t.ID, t.Owner)
 	if t.Kind == event.TypeSubagent {
-		l := b.life(t.ID)
-		unfinished := slices.ContainsFunc(b.owned[t.ID], func(own string) bool {
-			return b.task(own).State == TaskRunning
-		})
-		return judgeAgent(l, b.agent(t.ID).State, unfinished, delivered)
+		return b.agentFate(t.ID, heard)
 	}
-	_, listed := b.listed[t.ID]
-	s := signs{
-		delivered: delivered, launched: t.Launched, listed: listed, seen: b.seen[t.ID],
-		listedAt: b.snap.Session.ListedAt, over: !b.snap.Session.Ended.IsZero(),
-	}
-	if told {
-		s.end = &end
-	}
-	if t.Output != "" && !told {
-		if s.mark, s.code = transcript.OutputMark(b.src.Files, t.Output); s.mark != transcript.NoMark {
-			if info, err := b.src.Files.Stat(t.Output); err == nil {
-				s.written = info.ModTime()
-			}
-		}
-	}
-	return judge(s)
+	return fate.Judge(fate.Signs{
+		Task: t.ID, End: b.account.Ended(t.ID), Heard: heard, Output: b.outfiles.Look(t.Output, b.src.Now), Launched: t.Launched,
+		List: b.snap.Session.List(), Seen: b.seen[t.ID], SessionOver: !b.snap.Session.Ended.IsZero(),
+	})
+}
+
+// agentFate is what became of a task that is an agent.
+func (b *builder) agentFate(id string, heard bool) fate.Fate {
+	l, state := b.life(id), b.agent(id).State
+	unfinished := slices.ContainsFunc(b.owned[id], func(own string) bool { return b.task(own).State == TaskRunning })
+	return fate.JudgeAgent(fate.AgentSigns{
+		Task: id, End: l.end, Heard: heard, Since: l.started, Owns: len(b.owned[id]) > 0, Unfinished: unfinished,
+		Working: state == AgentRunning || state == AgentIdle || state == AgentStopped && unfinished,
+		List:    b.snap.Session.List(), SessionOver: l.over,
+	})
 }
 
 // agent judges an agent, once.
@@ -392,7 +361,7 @@ func (b *builder) agent(id string) Agent {
 		Team: first(rec.Team, m.TeamName), Color: first(m.Color, rec.Color), Parent: first(rec.Parent, m.ParentAgentID),
 		Stops: rec.Stops, Blocks: rec.Blocks, Own: b.owned[id],
 	}
-	if l := b.launches[id]; a.Parent == "" && l.Owner != transcript.Main {
+	if l := b.account.Launches[id]; a.Parent == "" && l.Owner != transcript.Main {
 		a.Parent = l.Owner
 	}
 	if h, held := b.holds[id]; held {
@@ -410,7 +379,7 @@ func (b *builder) agent(id string) Agent {
 func (b *builder) life(id string) life {
 	rec := b.snap.Agents[id]
 	_, held := b.holds[id]
-	launch, launched := b.launches[id]
+	launch, launched := b.account.Launches[id]
 	_, listed := b.listed[id]
 	l := life{
 		started: rec.Started, stopped: rec.Stopped, idle: rec.Idle, goesOn: rec.Chain > 0, held: held,
@@ -422,7 +391,7 @@ func (b *builder) life(id string) life {
 	if h, lost := b.lost[id]; lost {
 		l.stopped, l.goesOn = later(l.stopped, h.Since), false // nothing answered that stop
 	}
-	if end, told := b.ends[id]; told {
+	if end, told := b.account.Ends[id]; told {
 		l.end = &end
 	}
 	if m, ok := b.mate(id); ok {

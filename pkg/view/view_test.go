@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"stopgate/pkg/fate"
 	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/replay"
@@ -27,51 +28,26 @@ var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) time.Time { return noon.Add(-d) }
 
-// The table of docs/status.md: what is known of a task, and what it is then.
+// A task's state is its fate (pkg/fate has the table), and whether anybody heard.
 func TestTaskStates(t *testing.T) {
 	t.Parallel()
-	zero, one := 0, 1
-	completed := func(at time.Time, code *int) *transcript.End {
-		return &transcript.End{Task: "b1", Status: "completed", At: at, ExitCode: code}
-	}
-	rows := []struct {
-		name string
-		signs
-		state TaskState
-		sign  Sign
-		code  *int
+	for _, r := range []struct {
+		f    fate.Fate
+		want TaskState
 	}{
-		{"launched, nothing told since", signs{launched: ago(time.Minute)}, TaskRunning, SignLaunched, nil},
-		{"launched before the last list, which names it", signs{launched: ago(time.Minute), listed: true, listedAt: ago(time.Second)}, TaskRunning, SignListed, nil},
-		{"listed, its launch unknown", signs{listed: true, listedAt: ago(time.Second)}, TaskRunning, SignListed, nil},
-		{"launched after the last list", signs{launched: ago(time.Second), listedAt: ago(time.Minute)}, TaskRunning, SignLaunched, nil},
-		{"launched just before the list was taken", signs{launched: ago(1500 * time.Millisecond), listedAt: ago(time.Second)}, TaskRunning, SignLaunched, nil},
-		{"launched just before the list, but an earlier list had it", signs{launched: ago(1500 * time.Millisecond), seen: ago(1200 * time.Millisecond), listedAt: ago(time.Second)}, TaskUnknown, SignGone, nil},
-		{"no longer listed, no sign how it ended", signs{launched: ago(time.Hour), listedAt: ago(time.Minute)}, TaskUnknown, SignGone, nil},
-		{"ended and told to its owner", signs{end: completed(ago(time.Minute), &zero), delivered: true, listedAt: ago(time.Second)}, TaskFinished, SignNotice, &zero},
-		{"failed and told to its owner", signs{end: completed(ago(time.Minute), &one), delivered: true}, TaskFinished, SignNotice, &one},
-		{"ended and nobody told", signs{end: completed(ago(time.Minute), &zero), listedAt: ago(time.Second)}, TaskUndelivered, SignNotice, &zero},
-		{"ended after the last list", signs{end: completed(ago(time.Second), &zero), listed: true, listedAt: ago(time.Minute), delivered: true}, TaskFinished, SignNotice, &zero},
-		{"ended while the list was taken", signs{end: completed(ago(90*time.Second), &zero), listed: true, listedAt: ago(90 * time.Second), delivered: true}, TaskFinished, SignNotice, &zero},
-		{"listed long after its told end", signs{end: completed(ago(time.Hour), &zero), listed: true, listedAt: ago(time.Second)}, TaskRunning, SignListed, nil},
-		{"stopped by TaskStop", signs{end: &transcript.End{Status: transcript.StatusKilled, At: ago(time.Minute)}}, TaskKilled, SignNotice, nil},
-		{"its output says exited", signs{mark: transcript.MarkExited, code: 1, written: ago(time.Minute), listedAt: ago(time.Second)}, TaskFinished, SignOutput, &one},
-		{"its output says killed", signs{mark: transcript.MarkKilled, written: ago(time.Minute), launched: ago(time.Hour), listedAt: ago(time.Second)}, TaskKilled, SignOutput, nil},
-		{"its output says killed after the last list", signs{mark: transcript.MarkKilled, written: ago(time.Second), listed: true, listedAt: ago(time.Minute)}, TaskKilled, SignOutput, nil},
-		{"a running command printed an end", signs{mark: transcript.MarkExited, written: ago(time.Hour), listed: true, listedAt: ago(time.Second)}, TaskRunning, SignListed, nil},
-		{"told end and output: the told one has the news", signs{end: completed(ago(time.Minute), &zero), mark: transcript.MarkExited, written: ago(time.Minute)}, TaskUndelivered, SignNotice, &zero},
-		{"the session ended while it ran", signs{listed: true, listedAt: ago(time.Minute), over: true}, TaskUnknown, SignSession, nil},
-		{"the session ended after its launch", signs{launched: ago(time.Minute), over: true}, TaskUnknown, SignSession, nil},
-		{"the session ended long after it was gone", signs{launched: ago(time.Hour), listedAt: ago(time.Minute), over: true}, TaskUnknown, SignGone, nil},
-		{"the session ended after it was killed", signs{mark: transcript.MarkKilled, written: ago(time.Second), listed: true, listedAt: ago(time.Minute), over: true}, TaskKilled, SignOutput, nil},
-	}
-	for _, r := range rows {
-		v := judge(r.signs)
-		if v.state != r.state || v.sign != r.sign {
-			t.Errorf("%s: %s by %s, want %s by %s", r.name, v.state, v.sign, r.state, r.sign)
-		}
-		if (v.code == nil) != (r.code == nil) || v.code != nil && *v.code != *r.code {
-			t.Errorf("%s: exit code %v, want %v", r.name, v.code, r.code)
+		{fate.Fate{Sign: fate.Launched}, TaskRunning},
+		{fate.Fate{Sign: fate.Listed}, TaskRunning},
+		{fate.Fate{How: fate.Exited, Sign: fate.Notice, Heard: true}, TaskFinished},
+		{fate.Fate{How: fate.Ended, Sign: fate.Notice, Heard: true}, TaskFinished},
+		{fate.Fate{How: fate.Exited, Sign: fate.Notice}, TaskUndelivered},
+		{fate.Fate{How: fate.Exited, Sign: fate.LastLine}, TaskFinished},
+		{fate.Fate{How: fate.Killed, Sign: fate.Notice}, TaskKilled},
+		{fate.Fate{How: fate.Killed, Sign: fate.LastLine}, TaskKilled},
+		{fate.Fate{How: fate.Unknown, Sign: fate.NotListed}, TaskUnknown},
+		{fate.Fate{How: fate.Unknown, Sign: fate.SessionOver}, TaskUnknown},
+	} {
+		if got := stateOf(r.f); got != r.want {
+			t.Errorf("%+v: %s, want %s", r.f, got, r.want)
 		}
 	}
 }
@@ -112,38 +88,6 @@ func TestAgentStates(t *testing.T) {
 	for _, r := range rows {
 		if got, _ := agentVerdict(r.life); got != r.want {
 			t.Errorf("%s: %s, want %s", r.name, got, r.want)
-		}
-	}
-}
-
-func TestAgentTaskStates(t *testing.T) {
-	t.Parallel()
-	end := &transcript.End{Status: "completed", At: ago(time.Minute)}
-	parked := &transcript.End{Status: "completed", At: ago(time.Minute), Parked: true}
-	killed := &transcript.End{Status: transcript.StatusKilled, At: ago(time.Minute)}
-	rows := []struct {
-		name string
-		life
-		agent                 AgentState
-		unfinished, delivered bool
-		want                  TaskState
-	}{
-		{"at work", life{}, AgentRunning, false, false, TaskRunning},
-		{"an idle teammate", life{}, AgentIdle, false, false, TaskRunning},
-		{"parked: told an end, own work unfinished", life{end: parked}, AgentStopped, true, true, TaskRunning},
-		{"older client: told an end, own work unfinished", life{end: end}, AgentStopped, true, true, TaskRunning},
-		{"ended and told", life{end: end}, AgentEnded, false, true, TaskFinished},
-		{"ended and told, own result unheard", life{end: end}, AgentStopped, false, true, TaskFinished},
-		{"ended and nobody told", life{end: end}, AgentEnded, false, false, TaskUndelivered},
-		{"stopped by TaskStop", life{end: killed}, AgentEnded, false, false, TaskKilled},
-		{"an end of an earlier life, started again, session over", life{end: end, started: noon, over: true}, AgentEnded, false, true, TaskUnknown},
-		{"parked when the session ended", life{end: parked, over: true}, AgentEnded, false, true, TaskUnknown},
-		{"stopped, its end not told yet, still listed", life{listed: true}, AgentStopped, false, false, TaskRunning},
-		{"stopped, no end told, no longer listed", life{}, AgentStopped, false, false, TaskUnknown},
-	}
-	for _, r := range rows {
-		if got := judgeAgent(r.life, r.agent, r.unfinished, r.delivered); got.state != r.want {
-			t.Errorf("%s: %s, want %s", r.name, got.state, r.want)
 		}
 	}
 }

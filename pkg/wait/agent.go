@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"stopgate/pkg/event"
+	"stopgate/pkg/fate"
 	"stopgate/pkg/transcript"
 )
 
@@ -31,68 +32,88 @@ type childAgent struct {
 // maxDepth bounds the agents of agents that are followed.
 const maxDepth = 4
 
-// agentEnded applies the rule for agents: one has ended when its end was told,
-// it did not start again since, and owns no unfinished task. A parked one tells
-// its end twice (docs/client.md: an agent's end).
-func (w *Wait) agentEnded(ctx context.Context, t Task, now time.Time, depth int) bool {
+// agent is what is known of a task that is an agent (docs/client.md: an agent's
+// end). What it owns may wake it: that is waited for, too.
+func (w *Wait) agent(ctx context.Context, t Task, now time.Time, depth int) fate.Fate {
 	a := w.agents[t.ID]
 	if a == nil {
 		a = &childAgent{path: transcript.OfAgent(w.Files, w.Main, t.ID, ""), owned: map[string]transcript.Launch{}}
 		w.agents[t.ID] = a
 	}
-	if a.path != "" {
-		w.mention(a.path)
-		if b, news := w.scan(ctx, transcript.Source{Path: a.path, Owner: t.ID}, a.cursor, &a.last); news {
-			a.cursor = b.Cursor
-			for _, l := range b.Launches {
-				a.owned[l.Task] = l
-			}
-			a.behind = true
+	w.activity(ctx, a, t.ID)
+	end := w.told(t)
+	named := w.seen.named[t.ID]
+	s := fate.AgentSigns{
+		Task: t.ID, End: end, EndSeen: w.seen.ends[t.ID], Heard: w.known.Heard(t.ID, t.Owner), Since: t.Since,
+		Owns: len(a.owned) > 0, List: w.seen.list, ListSeen: w.seen.came,
+	}
+	switch {
+	case end == nil:
+		s.Working = named.IsZero() || !w.seen.list.Lacks(t.ID, t.Launched, named)
+	case fate.Word(end.Status) != fate.Killed:
+		s.Working = a.active.After(end.At) // it went on since
+		s.Unfinished = !s.Working && w.unfinished(ctx, a, *end, now, depth)
+	}
+	return w.unsaid(fate.JudgeAgent(s), now)
+}
+
+// activity reads what an agent's transcript gained.
+func (w *Wait) activity(ctx context.Context, a *childAgent, id string) {
+	if a.path == "" {
+		return
+	}
+	w.mention(a.path)
+	fresh := a.last != nil
+	if b, news := w.scan(ctx, transcript.Source{Path: a.path, Owner: id}, a.cursor, &a.last); news {
+		a.cursor = b.Cursor
+		for _, l := range b.Launches {
+			a.owned[l.Task] = l
 		}
-		if a.behind {
-			_, latest, offset := transcript.Activity(w.Files, a.path, a.offset)
-			if latest.After(a.active) {
-				a.active = latest
-			}
-			if a.behind, a.offset = offset != a.offset, offset; a.behind {
-				w.again(w.looked)
-			}
+		w.learn(b, fresh)
+		a.behind = true
+	}
+	if a.behind {
+		_, latest, offset := transcript.Activity(w.Files, a.path, a.offset)
+		if latest.After(a.active) {
+			a.active = latest
+		}
+		if a.behind, a.offset = offset != a.offset, offset; a.behind {
+			w.again(w.looked)
 		}
 	}
-	end, told := w.ends[t.ID]
-	if !told || end.At.Before(t.Since) || a.active.After(end.At) {
-		return false // not told, told of an earlier life, or it went on since
-	}
+}
+
+// unfinished tells whether an agent whose end was told owns a task that runs, or
+// that ended a moment ago: newer clients wake it for that, and its transcript
+// grows.
+func (w *Wait) unfinished(ctx context.Context, a *childAgent, end transcript.End, now time.Time, depth int) bool {
 	if !a.end.At.Equal(end.At) {
 		a.end, a.freed = end, time.Time{}
-	}
-	if end.Parked && len(a.owned) == 0 {
-		return false // its transcript does not tell yet what it waits for
 	}
 	for _, l := range a.owned {
 		if !w.ownedEnded(ctx, l, now, depth) {
 			a.freed = time.Time{}
-			return false
+			return true
 		}
 	}
 	if len(a.owned) == 0 {
-		return true
+		return false
 	}
 	if a.freed.IsZero() {
 		a.freed = now
 	}
-	// Newer clients wake it for its task's end; then its transcript grows.
 	w.again(a.freed.Add(grace))
-	return now.Sub(a.freed) >= grace
+	return now.Sub(a.freed) < grace
 }
 
 func (w *Wait) ownedEnded(ctx context.Context, l transcript.Launch, now time.Time, depth int) bool {
-	switch {
-	case l.Persistent || depth >= maxDepth:
+	if l.Persistent || depth >= maxDepth {
 		return true
-	case l.Kind == event.TypeSubagent:
-		return w.agentEnded(ctx, Task{ID: l.Task, Kind: l.Kind, Since: l.At}, now, depth+1)
 	}
-	_, told := w.ends[l.Task]
-	return told || w.output(l.Output).how != ""
+	t := Task{ID: l.Task, Kind: l.Kind, Output: l.Output, Owner: l.Owner, Launched: l.At}
+	if l.Kind == event.TypeSubagent {
+		t.Since = l.At
+		return w.agent(ctx, t, now, depth+1).Over()
+	}
+	return w.task(t, now).Over()
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"stopgate/pkg/fate"
 	"stopgate/pkg/transcript"
 )
 
@@ -26,7 +27,7 @@ func TestAnAgentsEndThatIsNone(t *testing.T) {
 			w := p.wait()
 			w.Tasks = []Task{{ID: "c1", Kind: "subagent", Since: p.clock.now}}
 			w.Known = []transcript.End{end(p)}
-			if res := w.Run(t.Context()); res.Why != Deadline || res.Outcomes[0].Done() {
+			if res := w.Run(t.Context()); res.Why != Deadline || res.Outcomes[0].Over() {
 				t.Errorf("ended by %s: %+v", res.Why, res.Outcomes)
 			}
 		})
@@ -35,7 +36,7 @@ func TestAnAgentsEndThatIsNone(t *testing.T) {
 	w := p.wait()
 	w.Tasks = []Task{{ID: "c1", Kind: "subagent", Since: p.clock.now}}
 	w.Known = []transcript.End{{Task: "c1", Status: "completed", At: p.clock.now.Add(time.Second)}}
-	if res := w.Run(t.Context()); res.Why != AllEnded || res.Outcomes[0].How != Ended {
+	if res := w.Run(t.Context()); res.Why != AllEnded || res.Outcomes[0].How != fate.Ended {
 		t.Errorf("the real one: %s, %+v", res.Why, res.Outcomes)
 	}
 }

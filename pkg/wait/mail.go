@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"time"
 
+	"stopgate/pkg/fate"
 	"stopgate/pkg/transcript"
 )
 
@@ -48,7 +49,7 @@ func (w *Wait) mail(ctx context.Context, now time.Time) {
 		return
 	}
 	w.nextMail = now.Add(mailEvery)
-	if w.Senders != nil && (w.Message != nil || w.Self != "") {
+	if w.Senders != nil {
 		for _, path := range w.Senders() {
 			w.sender(ctx, path)
 		}
@@ -85,16 +86,22 @@ func (w *Wait) sender(ctx context.Context, path string) {
 		}
 		s.cursor, s.placed = cursor, true
 	}
+	fresh := s.last != nil
 	if b, news := w.scan(ctx, s.src, s.cursor, &s.last); news {
 		s.cursor = b.Cursor
-		w.heed(b)
+		w.learn(b, fresh)
 	}
 }
 
-// heed takes in what ends the wait whoever said it: a message to the agent, or
-// that the agent itself was stopped. What was read may be old: only what was
-// told since counts.
-func (w *Wait) heed(b transcript.Batch) {
+// learn takes in what a transcript gained: what it tells of the tasks, and what
+// ends the wait whoever said it: a message to the agent, or that the agent itself
+// was stopped. What was read may be old: only what was told since counts. fresh
+// tells that the transcript had been read to its end before.
+func (w *Wait) learn(b transcript.Batch, fresh bool) {
+	w.known.Take(b)
+	if fresh {
+		w.seen.ended(b.Ends, w.looked)
+	}
 	for _, m := range b.Messages {
 		if w.Message != nil && !m.At.Before(w.Since) && w.Message(m) {
 			w.messaged = true
@@ -113,11 +120,7 @@ func (w *Wait) selfEnd(e transcript.End) bool {
 	if w.Self == "" || e.Task != w.Self || e.At.IsZero() || e.At.Before(w.Since) {
 		return false
 	}
-	switch e.Status {
-	case transcript.StatusKilled, "stopped", "cancelled", "canceled", "failed":
-		return true
-	}
-	return false
+	return fate.Word(e.Status) == fate.Killed || e.Status == "failed"
 }
 
 // inbox reads an inbox that changed. It belongs to the client, which writes and

@@ -80,12 +80,12 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 	}{
 		"hardly ever while nothing changes": {why: Deadline, at: time.Minute, looks: 42},
 		"at once when a task has ended": {change: func(p *place) map[time.Duration]func() {
-			return map[time.Duration]func(){40 * time.Second: func() { p.write("b1", "[exited with code 0]\n"); p.write("b2", "[killed]\n") }}
+			return map[time.Duration]func(){40 * time.Second: func() { p.finish("b1"); p.finish("b2") }}
 		}, why: AllEnded, at: 40 * time.Second, late: 10 * time.Millisecond, looks: 30},
 		"soon, if not at once, behind another change": {change: func(p *place) map[time.Duration]func() {
 			return map[time.Duration]func(){
-				40 * time.Second:                       func() { p.write("b1", "[exited with code 0]\n") },
-				40*time.Second + 20*time.Millisecond:   func() { p.write("b2", "[exited with code 0]\n") },
+				40 * time.Second:                       func() { p.finish("b1") },
+				40*time.Second + 20*time.Millisecond:   func() { p.finish("b2") },
 				40*time.Second + 1000*time.Millisecond: func() { p.t.Error("too late") },
 			}
 		}, why: AllEnded, at: 40 * time.Second, late: 150 * time.Millisecond, looks: 31},
@@ -130,9 +130,12 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 	}
 }
 
+// finish tells a task's end as the client does.
+func (p *place) finish(task string) { p.tell(p.ended(task, "completed", "done (exit code 0)")) }
+
 func ends(at time.Duration) func(*place) map[time.Duration]func() {
 	return func(p *place) map[time.Duration]func() {
-		return map[time.Duration]func(){at: func() { p.write("b1", "[exited with code 0]\n"); p.write("b2", "[exited with code 0]\n") }}
+		return map[time.Duration]func(){at: func() { p.finish("b1"); p.finish("b2") }}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"os"
 	"time"
 
-	"stopgate/pkg/event"
+	"stopgate/pkg/fate"
 	"stopgate/pkg/host"
 	"stopgate/pkg/transcript"
 )
@@ -30,16 +30,6 @@ const stepRead = time.Second
 // before its earlier end counts as the final one.
 const grace = 2 * time.Second
 
-// How a task ended.
-type How string
-
-// The ways to end. A task that did not end has none of them.
-const (
-	Exited How = "exited" // a shell, with an exit code
-	Killed How = "killed" // ended by somebody else
-	Ended  How = "ended"  // ended, and no more is told
-)
-
 // Task is one task to wait for.
 type Task struct {
 	ID string
@@ -50,25 +40,11 @@ type Task struct {
 	// Since is from when an end counts: an agent that was resumed has ended
 	// before. Zero counts every end.
 	Since time.Time
+	// Owner is who launched it: an agent id or [transcript.Main]; "" where that is
+	// unknown. Launched is when; zero where that is.
+	Owner    string
+	Launched time.Time
 }
-
-// Outcome is what became of one task.
-type Outcome struct {
-	Task string
-	// How is "" for a task that has not ended.
-	How How
-	// ExitCode is set where How is [Exited].
-	ExitCode int
-	// At is when it ended, as far as that is known.
-	At time.Time
-	// Output is its output file and Size its length in bytes, -1 where there is
-	// none.
-	Output string
-	Size   int64
-}
-
-// Done tells whether the task has ended.
-func (o Outcome) Done() bool { return o.How != "" }
 
 // Why a wait ended.
 type Why string
@@ -97,6 +73,15 @@ type Wait struct {
 	Tasks []Task
 	// Known are ends that were told before From.
 	Known []transcript.End
+	// List is asked at every look for the client's last list of unfinished tasks;
+	// nil knows none.
+	List func() fate.List
+	// Held tells whether a process has an output file open for writing, and
+	// whether that can be told; nil cannot tell.
+	Held func(path string) (held, known bool)
+	// Opinion is asked at every look what else is known of a task that runs by
+	// what the wait itself sees; nil knows nothing.
+	Opinion func(task string) fate.Fate
 	// Since is from when messages count.
 	Since time.Time
 	// Until is the deadline.
@@ -141,8 +126,9 @@ type Wait struct {
 	// since Since, end the wait. "" for a wait of nobody.
 	Self string
 
-	ends     map[string]transcript.End
-	outputs  map[string]*outputFile
+	known    fate.Account
+	seen     seen
+	outputs  fate.Outputs
 	agents   map[string]*childAgent
 	senders  map[string]*sender
 	inboxes  map[string]*inbox
@@ -163,7 +149,7 @@ type Result struct {
 	// Note is what the cancellation said.
 	Note string
 	// Outcomes are the tasks', in their order; excused ones are left out.
-	Outcomes []Outcome
+	Outcomes []fate.Fate
 	// Learned is what the coordinator's transcript brought.
 	Ends       []transcript.End
 	Deliveries []transcript.Delivery
@@ -172,14 +158,13 @@ type Result struct {
 
 // Run waits. A ctx that is done cancels.
 func (w *Wait) Run(ctx context.Context) Result {
-	w.ends = map[string]transcript.End{}
-	w.outputs = map[string]*outputFile{}
+	w.outputs = fate.Outputs{Files: w.Files, Held: w.Held, Unmarked: !transcript.Marks(transcript.Version(w.Files, w.Main))}
 	w.agents = map[string]*childAgent{}
 	w.senders = map[string]*sender{}
 	w.inboxes = map[string]*inbox{}
 	w.turn = w.Clock.Now()
 	for _, e := range w.Known {
-		w.ends[e.Task] = e
+		w.known.End(e)
 		w.stopped = w.stopped || w.selfEnd(e)
 	}
 	w.lastTurn(w.turn)
@@ -191,6 +176,7 @@ func (w *Wait) Run(ctx context.Context) Result {
 		now := w.looked
 		w.follow(ctx, &res, now)
 		w.mail(ctx, now)
+		w.seen.look(w.List, now)
 		done := w.outcomes(ctx, &res, now)
 		limit, why := w.limit()
 		res.Why, res.Note = w.over(ctx, done, len(res.Outcomes))
@@ -213,7 +199,7 @@ func (w *Wait) outcomes(ctx context.Context, res *Result, now time.Time) (done i
 		}
 		o := w.outcome(ctx, t, now)
 		res.Outcomes = append(res.Outcomes, o)
-		if o.Done() {
+		if o.Over() {
 			done++
 		}
 	}
@@ -267,6 +253,7 @@ func (w *Wait) lastTurn(now time.Time) {
 
 // follow reads what the coordinator's transcript gained.
 func (w *Wait) follow(ctx context.Context, res *Result, now time.Time) {
+	fresh := w.mainLast != nil
 	b, news := w.scan(ctx, transcript.Source{Path: w.Main, Owner: transcript.Main}, res.Cursor.To, &w.mainLast)
 	if !news {
 		return // not there yet, or no longer: the output files may still tell
@@ -275,10 +262,7 @@ func (w *Wait) follow(ctx context.Context, res *Result, now time.Time) {
 	res.Cursor.To = b.Cursor
 	res.Ends = append(res.Ends, b.Ends...)
 	res.Deliveries = append(res.Deliveries, b.Deliveries...)
-	for _, e := range b.Ends {
-		w.ends[e.Task] = e
-	}
-	w.heed(b)
+	w.learn(b, fresh)
 }
 
 // same tells whether a file looks as it did.
@@ -309,35 +293,4 @@ func (w *Wait) scan(ctx context.Context, src transcript.Source, from transcript.
 		*last = info
 	}
 	return b, true
-}
-
-// outcome is what is known of a task now.
-func (w *Wait) outcome(ctx context.Context, t Task, now time.Time) Outcome {
-	o := Outcome{Task: t.ID, Output: t.Output, Size: -1}
-	end, told := w.ends[t.ID]
-	told = told && !end.At.Before(t.Since)
-	if o.Output == "" && told {
-		o.Output = end.Output
-	}
-	if t.Kind == event.TypeSubagent {
-		if told && end.Status == transcript.StatusKilled {
-			o.How, o.At = Killed, end.At
-		} else if w.agentEnded(ctx, t, now, 0) {
-			o.How, o.At = Ended, w.agents[t.ID].end.At
-		}
-		return o
-	}
-	last := w.output(o.Output)
-	o.Size = last.size
-	switch {
-	case told && end.Status == transcript.StatusKilled:
-		o.How, o.At = Killed, end.At
-	case told && end.ExitCode != nil:
-		o.How, o.ExitCode, o.At = Exited, *end.ExitCode, end.At
-	case last.how != "":
-		o.How, o.ExitCode, o.At = last.how, last.code, last.at
-	case told:
-		o.How, o.At = Ended, end.At
-	}
-	return o
 }

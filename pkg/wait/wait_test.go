@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"stopgate/pkg/fate"
 	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/transcript"
 )
@@ -82,7 +83,7 @@ func TestHowAWaitEnds(t *testing.T) {
 		plans func(*place) map[time.Duration]func()
 		setup func(*place, *Wait)
 		why   Why
-		how   map[string]How
+		how   map[string]fate.How
 		at    time.Duration
 	}{
 		{"when all tasks have ended", func(p *place) map[time.Duration]func() {
@@ -90,12 +91,12 @@ func TestHowAWaitEnds(t *testing.T) {
 				2 * time.Second: func() { p.write("b1", "[exited with code 3]\n") },
 				5 * time.Second: func() { p.tell(p.ended("b2", "completed", "done (exit code 0)")) },
 			}
-		}, nil, AllEnded, map[string]How{"b1": Exited, "b2": Exited}, 5 * time.Second},
+		}, nil, AllEnded, map[string]fate.How{"b1": fate.Exited, "b2": fate.Exited}, 7 * time.Second},
 		{"when one has ended, if one is enough", func(p *place) map[time.Duration]func() {
 			return map[time.Duration]func(){2 * time.Second: func() { p.write("b2", "[killed]\n") }}
-		}, func(_ *place, w *Wait) { w.Any = true }, AnyEnded, map[string]How{"b1": "", "b2": Killed}, 2 * time.Second},
+		}, func(_ *place, w *Wait) { w.Any = true }, AnyEnded, map[string]fate.How{"b1": "", "b2": fate.Killed}, 7 * time.Second},
 		{"at the deadline, with a task that leaves no signal", func(*place) map[time.Duration]func() { return nil },
-			nil, Deadline, map[string]How{"b1": "", "b2": ""}, time.Minute},
+			nil, Deadline, map[string]fate.How{"b1": "", "b2": ""}, time.Minute},
 		{"when it is cancelled", func(*place) map[time.Duration]func() { return nil }, func(p *place, w *Wait) {
 			w.Cancelled = func() string {
 				if p.took() >= 3*time.Second {
@@ -103,16 +104,16 @@ func TestHowAWaitEnds(t *testing.T) {
 				}
 				return ""
 			}
-		}, Cancelled, map[string]How{"b1": "", "b2": ""}, 3 * time.Second},
+		}, Cancelled, map[string]fate.How{"b1": "", "b2": ""}, 3 * time.Second},
 		{"when nothing is left to wait for", func(*place) map[time.Duration]func() { return nil }, func(p *place, w *Wait) {
 			w.Excused = func(string) bool { return p.took() >= time.Second }
-		}, AllEnded, map[string]How{}, time.Second},
+		}, AllEnded, map[string]fate.How{}, time.Second},
 		{"with a message for which it is", func(p *place) map[time.Duration]func() {
 			return map[time.Duration]func(){time.Second: func() {
 				p.tell(fmt.Sprintf(`{"type":"assistant","timestamp":%q,"message":{"content":[{"type":"tool_use","id":"t","name":"SendMessage","input":{"to":"ping"}}]}}`, p.clock.now.Format(time.RFC3339Nano)))
 			}}
 		}, func(_ *place, w *Wait) { w.Message = func(m transcript.Message) bool { return m.To == "ping" } },
-			Messaged, map[string]How{"b1": "", "b2": ""}, time.Second},
+			Messaged, map[string]fate.How{"b1": "", "b2": ""}, time.Second},
 		{"also where an output file is replaced by another", func(p *place) map[time.Duration]func() {
 			return map[time.Duration]func(){time.Second: func() {
 				for _, id := range []string{"b1", "b2"} {
@@ -122,7 +123,7 @@ func TestHowAWaitEnds(t *testing.T) {
 					}
 				}
 			}}
-		}, nil, AllEnded, map[string]How{"b1": Exited, "b2": Exited}, time.Second},
+		}, nil, AllEnded, map[string]fate.How{"b1": fate.Exited, "b2": fate.Exited}, 6 * time.Second},
 		{"also where the coordinator's transcript is replaced by another", func(p *place) map[time.Duration]func() {
 			return map[time.Duration]func(){time.Second: func() {
 				p.write("new", p.ended("b1", "completed", "x")+"\n"+p.ended("b2", "failed", "exit code 9")+"\n")
@@ -130,24 +131,24 @@ func TestHowAWaitEnds(t *testing.T) {
 					p.t.Error(err)
 				}
 			}}
-		}, nil, AllEnded, map[string]How{"b1": Ended, "b2": Exited}, time.Second},
+		}, nil, AllEnded, map[string]fate.How{"b1": fate.Ended, "b2": fate.Exited}, time.Second},
 		{"also without a coordinator's transcript", func(p *place) map[time.Duration]func() {
 			if err := os.Remove(p.path("main.jsonl")); err != nil {
 				p.t.Fatal(err)
 			}
 			return map[time.Duration]func(){time.Second: func() { p.write("b1", "[killed]\n"); p.write("b2", "[killed]\n") }}
-		}, nil, AllEnded, map[string]How{"b1": Killed, "b2": Killed}, time.Second},
+		}, nil, AllEnded, map[string]fate.How{"b1": fate.Killed, "b2": fate.Killed}, 6 * time.Second},
 		{"not with an event of a monitor", func(p *place) map[time.Duration]func() {
 			return map[time.Duration]func(){time.Second: func() {
 				p.tell(`{"type":"queue-operation","operation":"enqueue","content":"<task-notification>\n<task-id>b1</task-id>\n<event>x</event>\n</task-notification>"}`)
 			}}
-		}, nil, Deadline, map[string]How{"b1": "", "b2": ""}, time.Minute},
+		}, nil, Deadline, map[string]fate.How{"b1": "", "b2": ""}, time.Minute},
 		{"not with a mark that is not the last line", func(p *place) map[time.Duration]func() {
 			return map[time.Duration]func(){time.Second: func() { p.write("b1", "[exited with code 0]\nmore\n") }}
-		}, nil, Deadline, map[string]How{"b1": "", "b2": ""}, time.Minute},
+		}, nil, Deadline, map[string]fate.How{"b1": "", "b2": ""}, time.Minute},
 		{"at once with ends that were told before", func(*place) map[time.Duration]func() { return nil }, func(p *place, w *Wait) {
 			w.Known = []transcript.End{{Task: "b1", Status: "completed"}, {Task: "b2", Status: transcript.StatusKilled}}
-		}, AllEnded, map[string]How{"b1": Ended, "b2": Killed}, 0},
+		}, AllEnded, map[string]fate.How{"b1": fate.Ended, "b2": fate.Killed}, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
