@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ type fate struct {
 	Reported     bool   // its output reached its parent or the coordinator in its report
 	Said         bool   // its output is in what the agent said at a stop
 	Held         bool   // a stop was held for it
+	Outcome      bool   // a block told its owner how it ended
 	Woken        int    // wake-ups of the coordinator that named it
 }
 
@@ -56,7 +58,7 @@ func (f fate) String() string {
 		words = append(words, "agent told")
 	case f.Coordinator:
 		words = append(words, "coordinator told")
-	case f.Held:
+	case f.Outcome:
 		words = append(words, "agent told by the hold")
 	case f.Woken > 0:
 		words = append(words, "coordinator woken")
@@ -109,11 +111,23 @@ func (w *world) observe() []fate {
 			f.Blocks = w.blocksAsked(k.Owner, k.ID)
 		}
 		f.Held = w.mode.Holds && f.Blocks > 0
+		f.Outcome = w.outcome(k)
 		f.Woken = len(w.wakes(k.ID))
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b fate) int { return strings.Compare(a.Label, b.Label) })
 	return out
+}
+
+// ending is how a block says of a task that it has ended, behind its id.
+var ending = regexp.MustCompile(`^ \([^)]*\) (exited|ended|was killed)`)
+
+// outcome tells whether a block told a task's owner how it ended.
+func (w *world) outcome(k model.Task) bool {
+	return k.ID != "" && slices.ContainsFunc(w.server.Of(k.Owner), func(a model.Asked) bool {
+		_, rest, named := strings.Cut(a.Request.Feedback(), k.ID)
+		return !a.Ephemeral() && named && ending.MatchString(rest)
+	})
 }
 
 // delivered tells whether a task's output got where it should. A monitor has no

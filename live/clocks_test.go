@@ -103,7 +103,12 @@ var clocked = []scenario{
 		Play: func(w *world) {
 			w.aloof = true
 			w.prompt(model.Prompt(lead))
-			w.wait("the client ends", 100*time.Second, w.over)
+			w.wait("the client ends", 100*time.Second, func() bool {
+				if older(w.version, "2.1.198") && w.became("back") == reported {
+					w.release("own") // which has no ceiling and waits for that too
+				}
+				return w.over()
+			})
 		},
 		Check: checkCeilingHold,
 	},
@@ -284,7 +289,11 @@ func (w *world) finish() {
 		w.release(k.Label)
 	}
 	w.noticed()
+	w.waitOr("no stop is held", 30*time.Second, func() bool { return w.over() || len(w.heldNow()) == 0 }, func() {})
 	w.arrived()
+	if w.host == client.Print {
+		w.waitOr("the run ends", 30*time.Second, w.over, func() {})
+	}
 	w.quiet(settled)
 	if w.mode.Courier {
 		w.carried()

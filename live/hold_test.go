@@ -322,7 +322,7 @@ func (w *world) checkCouriers() {
 
 // wanted is how often the coordinator should be woken for a task.
 func (w *world) wanted(f fate) int {
-	told := f.Agent || f.Coordinator || f.Reported || f.Blocks > 0
+	told := f.Agent || f.Coordinator || f.Reported || f.Outcome || f.Blocks > 0 && !w.mode.Holds
 	if w.host == client.Print || f.Owner == lead || f.End != "finished" || told || w.scenario.Broken {
 		return 0
 	}
