@@ -340,20 +340,29 @@ func givenUp(code string) bool { return code != holdOver && code != messageWaits
 func (w *world) blockCodes() map[string][]string { return w.codes(ledger.Block) }
 
 // codes are the rules by which the stops of each agent were answered with a
-// verdict, as hookctl tells them.
+// verdict.
 func (w *world) codes(verdict string) map[string][]string {
 	out := map[string][]string{}
-	s, err := w.status()
-	if err != nil || len(s.Sessions) != 1 {
-		return out // checkStatus says so
-	}
-	for _, st := range s.Sessions[0].Stops {
+	for _, st := range w.recordedStops() {
 		if st.Verdict == verdict {
 			out[st.Agent] = append(out[st.Agent], st.Code)
 		}
 	}
 	return out
 }
+
+// recordedStops are the agents' stops as hookctl tells them. The coordinator's are
+// held by rules of their own: see lead_test.go.
+func (w *world) recordedStops() []statusStop {
+	s, err := w.status()
+	if err != nil || len(s.Sessions) != 1 {
+		return nil // checkStatus says so
+	}
+	return slices.DeleteFunc(s.Sessions[0].Stops, func(st statusStop) bool { return st.Agent == coordinator })
+}
+
+// coordinator is the agent id under which hookctl tells the coordinator's own stops.
+const coordinator = "main"
 
 // pop takes the first of an agent's codes.
 func pop(codes map[string][]string, agent string) string {

@@ -348,12 +348,8 @@ func playPatience(w *world) {
 		if w.over() {
 			return true
 		}
-		s, err := w.status()
-		if err != nil || len(s.Sessions) != 1 {
-			return false
-		}
 		spent := 0
-		for _, st := range s.Sessions[0].Stops {
+		for _, st := range w.recordedStops() {
 			if st.Code == budgetSpent {
 				spent++
 			}
@@ -367,14 +363,10 @@ func playPatience(w *world) {
 // checkPatience: the holds came to the patience, the agent was told so once and
 // then let go.
 func checkPatience(w *world, scripts ...string) {
-	s, err := w.status()
-	if err != nil || len(s.Sessions) != 1 {
-		return // checkStatus says so
-	}
 	for _, script := range scripts {
 		var codes []string
 		held := time.Duration(0)
-		for _, st := range s.Sessions[0].Stops {
+		for _, st := range w.recordedStops() {
 			if st.Agent == w.agentID(script) {
 				codes = append(codes, st.Code)
 				held += time.Duration(st.Held) * time.Millisecond
