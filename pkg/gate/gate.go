@@ -25,6 +25,7 @@ const (
 	BudgetSpent Code = "budget-spent"  // own tasks, but their blocks are used up
 	Renewed     Code = "store-renewed" // the ledger forgot what was spent
 	CeilingOver Code = "ceiling-over"  // a print run ends before an answer could count
+	ShutDown    Code = "shut-down"     // the agent agreed to its own shutdown
 	Excused     Code = "excused"       // own tasks, none of which is waited for
 	OwnTask     Code = "own-task"      // own unfinished tasks: block
 )
@@ -86,6 +87,9 @@ type Facts struct {
 	Duplicate bool
 	// Chain counts the agent's blocks since a stop of it was last let through.
 	Chain int
+	// ShutDown tells that the agent agreed to its own shutdown: it is never asked
+	// again.
+	ShutDown bool
 	// CeilingOver tells that the agent is in the background of a print run that
 	// will not wait for another answer of it.
 	CeilingOver bool
@@ -168,6 +172,7 @@ var rules = []rule{
 	{"the ledger cannot be used", false, NoStore, func(f Facts, _ Policy) bool { return !f.Store }},
 	{"nothing is the agent's own, but a task has no known owner", false, Unattrib, func(f Facts, _ Policy) bool { return len(f.Own) == 0 && f.Unowned > 0 }},
 	{"nothing is the agent's own", false, NotOwn, func(f Facts, _ Policy) bool { return len(f.Own) == 0 }},
+	{"the agent agreed to its own shutdown", false, ShutDown, func(f Facts, _ Policy) bool { return f.ShutDown }},
 	{"no own task is one to wait for", false, Excused, func(f Facts, _ Policy) bool { return len(Waitable(f.Own)) == 0 }},
 	{"what all own tasks may cost is spent", false, BudgetSpent, func(f Facts, p Policy) bool { return !affordable(Waitable(f.Own), p) }},
 	{"the agent was blocked too often in a row", false, BudgetSpent, func(f Facts, p Policy) bool { return f.Chain >= p.chain() }},

@@ -49,6 +49,7 @@ func TestDecide(t *testing.T) {
 		{"nothing own and one without an owner", blocking(func(f *Facts) { f.Own, f.Unowned = nil, 1 }), 1, Unattrib, "", false},
 		{"an own task and one without an owner", blocking(func(f *Facts) { f.Unowned = 1 }), 1, OwnTask, "b1", true},
 		{"an own persistent monitor", blocking(own(Task{ID: "m1", Kind: "monitor", Persistent: true})), 1, Excused, "", false},
+		{"an agent that agreed to its own shutdown", blocking(func(f *Facts) { f.ShutDown = true }), 1, ShutDown, "", false},
 		{"an own task that is excused", blocking(own(Task{ID: "b1", Excused: true})), 1, Excused, "", false},
 		{"a persistent monitor beside a shell", blocking(own(Task{ID: "m1", Persistent: true}, Task{ID: "b1"})), 1, OwnTask, "b1", true},
 		{"an excused task beside one whose block is spent", blocking(own(Task{ID: "b1", Excused: true}, Task{ID: "b2", Charged: 1})), 1, BudgetSpent, "", false},
@@ -190,6 +191,8 @@ func expected(f Facts, p Policy) Code {
 		return Unattrib
 	case len(f.Own) == 0:
 		return NotOwn
+	case f.ShutDown:
+		return ShutDown
 	case wait == 0:
 		return Excused
 	case wait == paid, f.Chain >= chain:
@@ -207,7 +210,7 @@ func randomFacts(r *rand.Rand) (Facts, Policy) {
 	seldom := func() bool { return r.IntN(8) == 0 }
 	f := Facts{
 		Disabled: seldom(), Ephemeral: seldom(), Registry: often(), Session: often(), Candidates: r.IntN(4), Unowned: r.IntN(2),
-		StopHookActive: r.IntN(2) == 0, Store: often(), StoreRenewed: seldom(), Duplicate: seldom(), Chain: r.IntN(10), CeilingOver: seldom(),
+		StopHookActive: r.IntN(2) == 0, Store: often(), StoreRenewed: seldom(), Duplicate: seldom(), Chain: r.IntN(10), CeilingOver: seldom(), ShutDown: seldom(),
 	}
 	for i := range r.IntN(4) {
 		f.Own = append(f.Own, Task{ID: fmt.Sprint("b", i), Charged: r.IntN(3), Persistent: seldom(), Excused: seldom(), Told: seldom(), Waited: time.Duration(r.IntN(4)) * time.Minute})
@@ -244,7 +247,7 @@ func TestDecideEarlyAndExplainAgree(t *testing.T) {
 			checkBlock(t, f, p, d)
 		}
 	}
-	if len(seen) < 13 {
+	if len(seen) < 14 {
 		t.Errorf("only %v were met", seen)
 	}
 }

@@ -50,7 +50,7 @@ func (r *run) courier() (Outcome, string) {
 	r.pause()
 	r.h.Clock.Sleep(ctx, courierStart)
 	r.resume()
-	if live.cancelled() != "" || r.traceless() {
+	if live.cancelled() != "" || r.traceless() || r.agreedToEnd() {
 		return out, ""
 	}
 	tasks, found := r.courierTasks(&out)

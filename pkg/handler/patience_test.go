@@ -401,3 +401,21 @@ func TestTheMessageThatWokeTheAgent(t *testing.T) {
 		t.Errorf("answered by %s", out.Decision.Code)
 	}
 }
+
+// A teammate that has agreed to its shutdown is never asked again: it is held for
+// nothing, and nobody is woken for it.
+func TestATeammateThatShutsDown(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--hold=9m"}, {"courier"}} {
+		s := newSession(t)
+		s.exists()
+		s.write(transcript.MetaPath(s.agentFile(testAgent)), `{"agentType":"ping","name":"ping","teamName":"crew","taskKind":"in_process_teammate"}`)
+		s.appendTo(s.agentFile(testAgent), s.call("toolu_d", "SendMessage", `{"to":"team-lead","message":{"type":"shutdown_response","request_id":"r","approve":true}}`))
+		s.taskExits(20 * time.Second)
+		payload := strings.Replace(s.stopPayload(false, "b1"), `"last_assistant_message":"I wait."`, `"last_assistant_message":""`, 1)
+		code, out, stdout, stderr := s.run(payload, args...)
+		if code != 0 || stdout+stderr != "" || s.clock.slept > 2*time.Second || args[0] != "courier" && out.Decision.Code != gate.ShutDown {
+			t.Errorf("%v: exit code %d, %s after %s", args, code, out.Decision.Code, s.clock.slept)
+		}
+	}
+}

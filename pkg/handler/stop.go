@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"stopgate/pkg/attribute"
@@ -47,6 +48,7 @@ func (r *run) stop() (Outcome, []byte) {
 		found = r.attribute()
 	}
 	out.Owners, out.Settled, out.Cut = found.Owners, found.Waited, found.Cut
+	facts.ShutDown = r.agreedToEnd()
 	r.prepareHold(&facts, found)
 	out.Clocks, out.Spend = r.clocks, r.spend()
 	err := r.decide(&out, facts, found)
@@ -68,6 +70,13 @@ func (r *run) spend() gate.Policy {
 		p.Patience = r.p.Patience
 	}
 	return p
+}
+
+// agreedToEnd tells whether the agent is a teammate that agreed to its own shutdown.
+// It said nothing after that, so only a stop without words is looked into.
+func (r *run) agreedToEnd() bool {
+	return strings.TrimSpace(r.e.LastMessage) == "" && r.isTeammate() &&
+		transcript.AgreedToEnd(r.h.Files, r.agentTranscript(), r.e.AgentID)
 }
 
 // prepareHold finds the client's clocks for a stop that may be held, which is one
