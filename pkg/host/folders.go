@@ -27,6 +27,21 @@ func DataHome(env func(name string) string) string {
 	return xdg(env, "XDG_DATA_HOME", "share")
 }
 
+// ConfigHome is the folder in which programs look for what a person has set; see
+// [StateHome].
+func ConfigHome(env func(name string) string) string {
+	if runtime.GOOS == "windows" {
+		return firstAbs(env, "APPDATA")
+	}
+	if dir := firstAbs(env, "XDG_CONFIG_HOME"); dir != "" {
+		return dir
+	}
+	if home := Home(env); home != "" {
+		return filepath.Join(home, ".config")
+	}
+	return ""
+}
+
 // ClientHome is the folder of the client's own settings and sessions, $CLAUDE_CONFIG_DIR
 // or ~/.claude; "" where the environment names no home.
 func ClientHome(env func(name string) string) string {

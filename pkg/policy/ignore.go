@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"strings"
 
 	"stopgate/pkg/command"
@@ -16,19 +17,41 @@ func OptedOut(text string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text, " \t\n"), OptOut)
 }
 
-// MatchesIgnore tells whether one of the person's own patterns matches a command,
-// anywhere in it.
-func (p Policy) MatchesIgnore(text string) bool {
+// Pattern is what somebody says of commands that match an expression, anywhere in
+// them.
+type Pattern struct {
+	Expr *regexp.Regexp
+	// Wait tells that they are to be waited for; else they are not.
+	Wait bool
+	// From is who says so: "project" or "person".
+	From string
+}
+
+// Told is what somebody says of a command: nothing, or that it is waited for or
+// not. The first of --ignore and the files' patterns that matches counts.
+func (p Policy) Told(text string) (wait, told bool) {
 	for _, re := range p.Ignore {
 		if re.MatchString(text) {
-			return true
+			return false, true
 		}
 	}
-	return false
+	for _, pattern := range p.Patterns {
+		if pattern.Expr.MatchString(text) {
+			return pattern.Wait, true
+		}
+	}
+	return false, false
 }
 
 // Ignored tells whether a command is not to be waited for, as far as its text goes:
-// it opts out, matches one of the person's patterns, or is judged never to end.
+// it opts out, somebody says so, or nobody says otherwise and it is judged never to
+// end.
 func (p Policy) Ignored(text string) bool {
-	return text != "" && (OptedOut(text) || p.MatchesIgnore(text) || command.Judge(text).Answer == command.Never)
+	if text == "" || OptedOut(text) {
+		return text != ""
+	}
+	if wait, told := p.Told(text); told {
+		return !wait
+	}
+	return command.Judge(text).Answer == command.Never
 }

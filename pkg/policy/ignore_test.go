@@ -63,3 +63,33 @@ func TestACommandOptsOutAtItsStartOnly(t *testing.T) {
 		}
 	}
 }
+
+// What somebody says of a command counts before what its text tells: --ignore, then
+// the files' patterns in their order.
+func TestWhoSaysWhatOfACommand(t *testing.T) {
+	re := regexp.MustCompile
+	p := Policy{
+		Ignore: []*regexp.Regexp{re("^lab")},
+		Patterns: []Pattern{
+			{Expr: re("dev:check"), Wait: true, From: "project"},
+			{Expr: re("check"), From: "project"},
+			{Expr: re("^lab|serve|check"), Wait: true, From: "person"},
+			{Expr: re("batch"), From: "person"},
+		},
+	}
+	for command, want := range map[string]bool{
+		"lab serve":                            true,  // --ignore
+		"npm run dev:check":                    false, // the project waits for it
+		"npm run check":                        true,  // the project does not
+		"python -m http.serve":                 false, // the person waits for it
+		"npm run serve":                        false,
+		"batch":                                true,
+		"npm run dev":                          true, // its text
+		"npm run build":                        false,
+		": stopgate-ignore; npm run dev:check": true, // the command itself
+	} {
+		if got := p.Ignored(command); got != want {
+			t.Errorf("%s is ignored: %v", command, got)
+		}
+	}
+}

@@ -56,7 +56,16 @@ type Policy struct {
 	For time.Duration
 	// Ignore are the user's own patterns of commands not to wait for.
 	Ignore []*regexp.Regexp
+	// Patterns are those of the files (pkg/config), in the order in which they count.
+	// What --ignore says counts before them.
+	Patterns []Pattern
+	// given are the flags that the command line names.
+	given map[string]bool
 }
+
+// Given tells whether the command line names a flag, without its dashes. What a
+// file says of it does not count then.
+func (p Policy) Given(flag string) bool { return p.given[flag] }
 
 // Defaults and bounds.
 const (
@@ -132,6 +141,12 @@ func Parse(args []string) (Policy, error) {
 	if set.NArg() > 0 {
 		return Policy{}, fmt.Errorf("unknown argument %q", set.Arg(0))
 	}
+	set.Visit(func(f *flag.Flag) {
+		if p.given == nil {
+			p.given = map[string]bool{}
+		}
+		p.given[f.Name] = true
+	})
 	return p, nil
 }
 

@@ -41,6 +41,7 @@ func TestCommandLines(t *testing.T) {
 	}
 	for _, c := range cases {
 		got, err := Parse(strings.Fields(c.args))
+		got.given = nil
 		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: %+v, %v", c.args, got, err)
 		}
@@ -49,6 +50,7 @@ func TestCommandLines(t *testing.T) {
 		}
 		// What is stored means the same again.
 		again, err := Parse(got.Flags())
+		again.given = nil
 		if err != nil || !reflect.DeepEqual(again, got) {
 			t.Errorf("%q: its flags mean %+v, %v", c.args, again, err)
 		}
@@ -56,6 +58,25 @@ func TestCommandLines(t *testing.T) {
 	p, err := Parse([]string{"--ignore", "^make serve", "--ignore=(a|b)"})
 	if err != nil || len(p.Ignore) != 2 || p.Ignore[1].String() != "(a|b)" || strings.Join(p.Flags(), " ") != "--ignore=^make serve --ignore=(a|b)" {
 		t.Errorf("patterns: %+v, %v", p, err)
+	}
+}
+
+// What the command line names, a file does not change.
+func TestWhatTheCommandLineNames(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"": "", "gate": "", "--hold 0s": "hold", "-hold=9m --ignore x": "hold ignore", "--observe=false": "observe", "courier --for 2h": "for", "lead --patience 1h": "patience",
+	} {
+		p, err := Parse(strings.Fields(args))
+		var named []string
+		for _, flag := range []string{"blocks", "for", "hold", "ignore", "lead", "observe", "patience"} {
+			if p.Given(flag) {
+				named = append(named, flag)
+			}
+		}
+		if got := strings.Join(named, " "); err != nil || got != want {
+			t.Errorf("%q names %q, want %q (%v)", args, got, want, err)
+		}
 	}
 }
 
