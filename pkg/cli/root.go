@@ -43,6 +43,7 @@ var commands = []func(*app) *cobra.Command{
 	(*app).install,
 	(*app).uninstall,
 	(*app).doctor,
+	(*app).config,
 	(*app).plugin,
 	(*app).off,
 	(*app).on,

@@ -114,23 +114,13 @@ func (c *Config) add(path string, data []byte, err error, from Origin, found *st
 
 // Apply is a policy with what the files say, where the entry's own flags do not.
 func Apply(p policy.Policy, c Config) policy.Policy {
-	switch p.Mode {
-	case policy.Gate:
-		apply(&p.Hold, c.Hold, p.Given("hold"))
-		apply(&p.Patience, c.Patience, p.Given("patience"))
-		apply(&p.Observe, c.Observe, p.Given("observe"))
-	case policy.Lead:
-		apply(&p.Patience, c.Patience, p.Given("patience"))
-		apply(&p.Lead, c.Lead, p.Given("lead"))
+	for _, k := range keys() {
+		if k.apply != nil {
+			k.apply(&p, c)
+		}
 	}
 	p.Patterns = append(slices.Clone(p.Patterns), c.Patterns...)
 	return p
-}
-
-func apply[T any](into *T, v Value[T], given bool) {
-	if v.Set() && !given {
-		*into = v.V
-	}
 }
 
 // Row is one setting as `hookctl config` shows it.
@@ -141,12 +131,45 @@ type Row struct {
 	Help string
 }
 
-// Rows are all settings with what the files say of them, or the default.
-func (c Config) Rows() []Row {
+// Rows are all settings with what holds, where these are the entries that are
+// registered: what the flags of one say counts before the files, the default last.
+func (c Config) Rows(entries ...policy.Policy) []Row {
+	c.Patterns = slices.Clone(c.Patterns)
+	for _, p := range slices.Backward(entries) {
+		for _, re := range slices.Backward(p.Ignore) {
+			same := func(q policy.Pattern) bool { return q.From == string(Flag) && q.Expr.String() == re.String() }
+			if !slices.ContainsFunc(c.Patterns, same) { // several entries have the same
+				c.Patterns = slices.Insert(c.Patterns, 0, policy.Pattern{Expr: re, From: string(Flag)})
+			}
+		}
+	}
 	var rows []Row
 	for _, k := range keys() {
-		value, from := k.show(c)
-		rows = append(rows, Row{Key: k.name, Value: value, From: from, Help: k.help})
+		row := Row{Key: k.name, Help: k.help}
+		row.Value, row.From = k.show(c)
+		for _, p := range slices.Backward(entries) {
+			if k.given == nil {
+				continue
+			}
+			if value, ok := k.given(p); ok { // the first entry with it counts
+				row.Value, row.From = value, Flag
+			}
+		}
+		rows = append(rows, row)
 	}
 	return rows
+}
+
+// Overruled are the settings that a file gives and a flag of one of these entries
+// as well, so that the file's does not count.
+func (c Config) Overruled(entries ...policy.Policy) []string {
+	var out []string
+	for _, k := range keys() {
+		_, from := k.show(c)
+		over := func(p policy.Policy) bool { _, ok := k.given(p); return ok }
+		if k.given != nil && from != Default && slices.ContainsFunc(entries, over) {
+			out = append(out, k.name)
+		}
+	}
+	return out
 }

@@ -54,6 +54,7 @@ var checks = []struct {
 	ask  func(facts) Check
 }{
 	{"settings", settingsRead},
+	{"config", filesUsable},
 	{"entries", entriesPresent},
 	{"hook", hookRuns},
 	{"timeout", waitsFit},

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"stopgate/live"
+	"stopgate/pkg/config"
 	"stopgate/pkg/host"
 	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/ledger"
@@ -74,6 +75,11 @@ func TestChecks(t *testing.T) {
 		status           Status
 		found, mend      string // parts of it
 	}{
+		{check: "config", situation: "none", status: OK, found: "no file of a person"},
+		{check: "config", situation: "both", facts: facts{config: config.Config{PersonPath: "/h/config.toml", ProjectPath: "/p/.stopgate.toml"}}, status: OK, found: "/h/config.toml, /p/.stopgate.toml"},
+		{check: "config", situation: "a key that nobody knows", facts: facts{config: config.Config{ProjectPath: "/p/.stopgate.toml"}, problems: []config.Problem{{Path: "/p/.stopgate.toml", Line: 3, Text: "colour: no setting that is known here"}}}, status: Warn, found: "/p/.stopgate.toml: line 3: colour: no setting", mend: "hookctl config check"},
+		{check: "config", situation: "a broken file", facts: facts{problems: []config.Problem{{Path: "/p/.stopgate.toml", Text: "larger than 64 kB", Broken: true}}}, status: Warn, found: "larger than 64 kB (the whole file is passed over)"},
+		{check: "config", situation: "an entry's flag is in the way", sources: []source{registered("user", nil)}, facts: facts{config: config.Config{Patience: config.Value[time.Duration]{V: time.Minute, From: config.Person}, PersonPath: "/h/config.toml"}}, status: Note, found: "what they say of patience does not count"},
 		{check: "settings", situation: "none", status: Note, found: "no settings file"},
 		{check: "settings", situation: "one", sources: []source{registered("user", nil)}, status: OK, found: "user /user.json"},
 		{check: "settings", situation: "one is no JSON", sources: []source{{Scope: "local", Path: "/local.json", Err: errors.New("line 1, column 2: x")}, registered("user", nil)},

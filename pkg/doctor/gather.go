@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"stopgate/pkg/config"
 	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/setup"
@@ -29,6 +30,10 @@ type facts struct {
 	sources []setup.Source
 	// plugins are the registrations of our plugin where it is installed.
 	plugins []setup.Source
+	// config is what the person's and the project's files say, problems what is wrong
+	// with them.
+	config   config.Config
+	problems []config.Problem
 	// limits are the client's own clocks for a session here.
 	limits setup.Limits
 	// strangers are files of another user than the person whose home this is.
@@ -67,6 +72,7 @@ type sessionFacts struct {
 func (d Doctor) gather(ctx context.Context) facts {
 	f := facts{now: d.Now, short: d.World.Short, env: d.World.Env}
 	f.sources, f.plugins = d.World.Sources(), d.World.Plugins()
+	f.config, f.problems = config.Load(d.World.Host, d.World.Cwd)
 	f.limits = d.World.Limits(d.World.Host, f.sources)
 	var hooks []setup.Hook
 	for _, s := range f.sources {
