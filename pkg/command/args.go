@@ -1,15 +1,12 @@
 package command
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // call is one command with its words told apart.
 type call struct {
 	// path is the program and its subcommands, as the table has them.
 	path []string
-	line line
+	line *line
 	opts []opt
 	// args are the words that are neither options nor their values, behind the
 	// subcommand; all those before it too.
@@ -31,8 +28,8 @@ type opt struct {
 
 // read tells the words of a command apart. Without a line of the table nothing
 // is known of its options.
-func read(name string, words []string, lines []line) call {
-	c := call{path: []string{name}, words: words}
+func read(name string, words []string, lines []*line) *call {
+	c := &call{path: []string{name}, words: words, line: &line{}}
 	for _, l := range lines {
 		if len(l.subs) == 0 {
 			c.line = l
@@ -48,7 +45,7 @@ func read(name string, words []string, lines []line) call {
 			c.free = append(c.free, words[i+1:]...)
 			c.command = words[i+1:]
 			return c
-		case slices.Contains(c.line.rest, w):
+		case c.line.rest.has(w):
 			c.command = words[i+1:]
 			return c
 		case len(w) > 1 && w[0] == '-':
@@ -73,19 +70,18 @@ func read(name string, words []string, lines []line) call {
 }
 
 // argument takes a word that is no option, and tells whether it is a subcommand.
-func (c *call) argument(w string, lines []line, root line) bool {
+func (c *call) argument(w string, lines []*line, root *line) bool {
 	c.all = append(c.all, w)
 	found := false
 	for _, l := range lines {
 		if l.reached(c.all) && (len(l.subs) >= len(c.line.subs) || l.deep) {
 			found = true
-			c.line = l.under(root)
+			l.root, l.long = root, l.long || root.long
+			c.line = l
 			c.args, c.free = nil, nil
 			c.path = c.path[:1:1]
 			for i, sub := range l.subs {
-				if given := c.all[len(c.all)-len(l.subs)+i]; slices.Contains(sub, given) {
-					c.path = append(c.path, given)
-				}
+				c.path = append(c.path, sub.find(c.all[len(c.all)-len(l.subs)+i]))
 			}
 		}
 	}
@@ -151,53 +147,79 @@ func (c *call) option(words []string) int {
 	return 0
 }
 
-// told are the words of the call with the ones that decided.
-func (c *call) told(words ...string) []string {
+// never, ends and unclear are the verdict on a call, by the words that decided
+// besides the program and its subcommands.
+func (c *call) never(words ...string) verdict   { return c.verdict(Never, words) }
+func (c *call) ends(words ...string) verdict    { return c.verdict(Ends, words) }
+func (c *call) unclear(words ...string) verdict { return c.verdict(Unclear, words) }
+
+//go:noinline
+func (c *call) verdict(a Answer, words []string) verdict {
+	return verdict{answer: a, words: c.with(words...)}
+}
+
+// with are the program and its subcommands, and further words.
+//
+//go:noinline
+func (c *call) with(words ...string) []string {
 	return append(append(make([]string, 0, len(c.path)+len(words)), c.path...), words...)
 }
 
 // has tells whether one of these options was given, and not switched off.
-func (c *call) has(names ...string) bool {
-	_, ok := c.given(names)
-	return ok
-}
+//
+//go:noinline
+func (c *call) has(names list) bool { return c.given(names) != "" }
 
-// given is the first option that is one of these, and not switched off. Behind a ~
-// stands what its value must hold.
-func (c *call) given(names []string) (string, bool) {
+// given is the first option that is one of these, and not switched off, or "".
+// Behind a ~ stands what its value must hold.
+func (c *call) given(names list) string {
 	for _, o := range c.opts {
-		for _, n := range names {
-			name, part, valued := strings.Cut(n, "~")
-			if o.name == name && (valued && strings.Contains(o.value, part) || !valued && !falsy(o.value)) {
-				return name, true
-			}
+		if !falsy(o.value) && names.has(o.name) {
+			return names.find(o.name)
 		}
 	}
-	return "", false
+	found := ""
+	if strings.Contains(string(names), "~") {
+		names.each(func(n string) bool {
+			name, part, valued := strings.Cut(n, "~")
+			for _, o := range c.opts {
+				if valued && o.name == name && strings.Contains(o.value, part) {
+					found = name
+				}
+			}
+			return found != ""
+		})
+	}
+	return found
 }
 
-// value is the value of an option.
-func (c *call) value(names ...string) (string, bool) {
+// value is the value of the first option that is one of these.
+//
+//go:noinline
+func (c *call) value(names list) (string, bool) {
 	for _, o := range c.opts {
-		if slices.Contains(names, o.name) {
+		if names.has(o.name) {
 			return o.value, true
 		}
 	}
 	return "", false
 }
 
-// switchedOff tells whether one of these options was given with a no.
-func (c *call) switchedOff(names []string) (string, bool) {
+// switchedOff is the first of these options that was given with a no, or "".
+func (c *call) switchedOff(names list) string {
 	for _, o := range c.opts {
-		for _, name := range names {
-			if o.name == name && falsy(o.value) || strings.HasPrefix(name, "--") && o.name == "--no-"+name[2:] {
-				return name, true
-			}
+		name := o.name
+		if rest, no := strings.CutPrefix(name, "--no-"); no {
+			name = "--" + rest
+		} else if !falsy(o.value) {
+			continue
+		}
+		if found := names.find(name); found != "" {
+			return found
 		}
 	}
-	return "", false
+	return ""
 }
 
-func falsy(value string) bool {
-	return slices.Contains([]string{"false", "no", "off", "0", "none", "never"}, value)
-}
+//go:noinline
+func falsy(value string) bool { return list("false,no,off,0,none,never").has(value) }

@@ -132,6 +132,8 @@ func unclear(words ...string) verdict { return verdict{answer: Unclear, words: w
 
 // worse is the verdict that outweighs the other; the first of equals, or the one
 // that has a reason.
+//
+//go:noinline
 func worse(a, b verdict) verdict {
 	if b.answer > a.answer || b.answer == a.answer && len(a.words) == 0 {
 		b.role = max(a.role, b.role)
@@ -142,6 +144,8 @@ func worse(a, b verdict) verdict {
 }
 
 // within puts a runner's words before the verdict on what it runs.
+//
+//go:noinline
 func (v verdict) within(words ...string) verdict {
 	if len(v.words) > 0 {
 		v.words = append(append(make([]string, 0, len(words)+len(v.words)), words...), v.words...)

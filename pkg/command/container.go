@@ -6,33 +6,28 @@ import (
 )
 
 // servers are the names that services and images of servers have.
-var servers = []string{
-	"web", "app", "api", "db", "database", "postgres", "postgresql", "pg", "mysql", "mariadb",
-	"mongo", "mongodb", "redis", "valkey", "rabbitmq", "rabbit", "kafka", "zookeeper", "redpanda",
-	"nats", "nginx", "httpd", "caddy", "traefik", "envoy", "proxy", "frontend", "backend",
-	"server", "client", "worker", "minio", "localstack", "elasticsearch", "opensearch", "kibana",
-	"grafana", "prometheus", "loki", "jaeger", "mailhog", "mailpit", "memcached", "keycloak",
-	"vault", "consul", "etcd", "clickhouse", "qdrant", "weaviate", "meilisearch", "typesense",
-	"ollama", "adminer", "pgadmin", "jenkins", "gitea", "registry", "wiremock", "mockserver",
-	"sonarqube", "neo4j", "cassandra", "influxdb", "dynamodb-local", "azurite", "storybook",
-	"docs", "site", "gateway", "ui", "admin", "dev", "vite", "next", "django", "rails", "celery",
-	"sidekiq", "timescaledb", "cockroach", "mongo-express", "portainer", "wordpress", "ghost",
-	"n8n",
-}
+const servers list = "web,app,api,db,database,postgres,postgresql,pg,mysql,mariadb,mongo,mongodb,redis,valkey," +
+	"rabbitmq,rabbit,kafka,zookeeper,redpanda,nats,nginx,httpd,caddy,traefik,envoy,proxy," +
+	"frontend,backend,server,client,worker,minio,localstack,elasticsearch,opensearch,kibana," +
+	"grafana,prometheus,loki,jaeger,mailhog,mailpit,memcached,keycloak,vault,consul,etcd," +
+	"clickhouse,qdrant,weaviate,meilisearch,typesense,ollama,adminer,pgadmin,jenkins,gitea," +
+	"registry,wiremock,mockserver,sonarqube,neo4j,cassandra,influxdb,dynamodb-local,azurite," +
+	"storybook,docs,site,gateway,ui,admin,dev,vite,next,django,rails,celery,sidekiq," +
+	"timescaledb,cockroach,mongo-express,portainer,wordpress,ghost,n8n"
 
 // up judges what compose starts: attached, it follows its services until they
 // have ended, which a migration does and a database does not.
 func up(c *call) verdict {
-	if o, ok := c.given([]string{"--watch", "-w"}); ok {
-		return never(c.told(o)...)
+	if o := c.given("--watch,-w"); o != "" {
+		return c.never(o)
 	}
 	if len(c.args) == 0 {
 		for _, o := range c.opts {
-			if slices.Contains([]string{"-f", "--file", "-p", "--project-name", "--profile"}, o.name) && slices.ContainsFunc(nameWords(o.value), oneShot) {
-				return unclear(c.told(o.name)...)
+			if list("-f,--file,-p,--project-name,--profile").has(o.name) && slices.ContainsFunc(nameWords(o.value), oneShot) {
+				return c.unclear(o.name)
 			}
 		}
-		return never(c.path...)
+		return c.never()
 	}
 	serve, do := 0, 0
 	for _, service := range c.args {
@@ -40,28 +35,28 @@ func up(c *call) verdict {
 		switch {
 		case slices.ContainsFunc(words, oneShot):
 			do++
-		case slices.ContainsFunc(words, func(w string) bool { return slices.Contains(servers, w) }):
+		case slices.ContainsFunc(words, func(w string) bool { return servers.has(w) }):
 			serve++
 		}
 	}
 	switch len(c.args) {
 	case do:
-		return ends(c.path...)
+		return c.ends()
 	case serve:
-		return never(c.path...)
+		return c.never()
 	}
-	return unclear(c.path...)
+	return c.unclear()
 }
 
 // oneShot tells that a word of a name says that something is done once.
 func oneShot(word string) bool {
-	return slices.Contains(doing, word) || slices.Contains(runs, word)
+	return doing.has(word) || runs.has(word)
 }
 
 // container judges what docker run and its like start: the command, else the image.
 func (j *judge) container(c *call) verdict {
 	if len(c.args) == 0 {
-		return unclear(c.path...)
+		return c.unclear()
 	}
 	if words := c.args[1:]; len(words) > 0 || c.has("--entrypoint") {
 		if entry, ok := c.value("--entrypoint"); ok {
@@ -75,11 +70,11 @@ func (j *judge) container(c *call) verdict {
 	image = image[strings.LastIndexByte(image, '/')+1:]
 	image, _, _ = strings.Cut(image, ":")
 	image, _, _ = strings.Cut(image, "@")
-	if i := slices.Index(servers, image); i >= 0 {
-		return never(c.told(servers[i])...)
+	if found := servers.find(image); found != "" {
+		return c.never(found)
 	}
-	if o, ok := c.given([]string{"-p", "--publish", "-P", "--publish-all"}); ok {
-		return never(c.told(o)...)
+	if o := c.given("-p,--publish,-P,--publish-all"); o != "" {
+		return c.never(o)
 	}
-	return unclear(c.path...)
+	return c.unclear()
 }

@@ -29,7 +29,7 @@ func TestHostileTextIsJudgedAtOnce(t *testing.T) {
 // Whatever a command is named and says, a verdict is told in words of our own.
 func FuzzJudge(f *testing.F) {
 	for _, name := range []string{"first.tsv", "second.tsv"} {
-		for _, l := range list(f, name) {
+		for _, l := range listOf(f, name) {
 			f.Add(l.command)
 		}
 	}
@@ -55,12 +55,13 @@ func FuzzJudge(f *testing.F) {
 // vocabulary are all words that a verdict can have.
 func vocabulary() map[string]bool {
 	all := map[string]bool{}
-	add := func(lists ...[]string) {
-		for _, list := range lists {
-			for _, w := range list {
+	add := func(lists ...list) {
+		for _, l := range lists {
+			l.each(func(w string) bool {
 				w, _, _ = strings.Cut(w, "~")
 				all[w] = true
-			}
+				return false
+			})
 		}
 	}
 	for row := range strings.Lines(table) {
@@ -68,13 +69,13 @@ func vocabulary() map[string]bool {
 			continue
 		}
 		l := readLine(row)
-		key, _, _ := strings.Cut(row, " = ")
-		add(strings.Split(strings.Fields(key)[0], ","), l.never, l.ends, l.text, l.words)
+		name, _, _ := strings.Cut(row, " ")
+		add(list(name), l.never, l.ends, l.text, l.words)
 		add(l.subs...)
 	}
 	add(endOptions, endPrefixes, watchOptions, neverOptions, neverCommands, aloneCommands, endCommands, quickCommands, serving, doing, runs, parts, around, installing, servers)
 	// What the code says in its own words.
-	add([]string{"while", "until", "for", "select", "-h", "-c", "-N", "-n", "-m", "-f", "--file", "-p", "--project-name", "--profile", "-k", "--kill-others", "--kill-signal", "infinity", "fork", "logs", "--follow", "--reload", "run", "workspace", "workspaces", "--run", "server", "exporter", "open", "start", "--publish", "-P", "--publish-all", "-w", "--watch", "-V"})
+	add("while,until,for,select,-h,-c,-N,-n,-m,-f,--file,-p,--project-name,--profile,-k,--kill-others,--kill-signal,infinity,fork,logs,--follow,--reload,run,workspace,workspaces,--run,server,exporter,open,start,--publish,-P,--publish-all,-w,--watch,-V,dev")
 	all["~"] = true
 	return all
 }

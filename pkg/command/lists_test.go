@@ -12,7 +12,7 @@ type labelled struct {
 	command string
 }
 
-func list(t testing.TB, name string) []labelled {
+func listOf(t testing.TB, name string) []labelled {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
 	if err != nil {
@@ -40,7 +40,7 @@ func TestTheListsAreJudgedAsPromised(t *testing.T) {
 	for _, name := range []string{"first.tsv", "second.tsv"} {
 		all := map[Answer]int{}
 		waited, ignored := 0, 0
-		for _, l := range list(t, name) {
+		for _, l := range listOf(t, name) {
 			all[l.want]++
 			v := Judge(l.command)
 			switch {

@@ -18,7 +18,7 @@ func (j *judge) forLoop(c *syntax.ForClause) verdict {
 		}
 	case *syntax.CStyleLoop:
 		if loop.Cond == nil {
-			v = endless(c, "for")
+			v = endless("for", c.Do)
 		}
 	}
 	return worse(v, j.list(c.Do))
@@ -43,10 +43,10 @@ func (j *judge) while(c *syntax.WhileClause) verdict {
 	case do.answer == Never:
 		return do
 	case always(c):
-		return worse(endless(c, word), do)
+		return worse(endless(word, append(c.Cond, c.Do...)), do)
 	case reads(c.Cond):
 		do.role = filter
-		if leaves(c) {
+		if leaves(c.Do) {
 			do.role = cutter
 		}
 		return do
@@ -55,8 +55,8 @@ func (j *judge) while(c *syntax.WhileClause) verdict {
 }
 
 // endless is the verdict on a loop without a condition: only a way out of it ends it.
-func endless(loop syntax.Node, word string) verdict {
-	if leaves(loop) {
+func endless(word string, stmts []*syntax.Stmt) verdict {
+	if leaves(stmts) {
 		return unclear(word)
 	}
 	return never(word)
@@ -79,7 +79,7 @@ func always(c *syntax.WhileClause) bool {
 	if c.Until {
 		return words[0] == "false"
 	}
-	return slices.Contains([]string{"true", ":", "sleep", "echo", "date", "printf"}, words[0]) || slices.Equal(words, []string{"[", "1", "]"})
+	return list("true,:,sleep,echo,date,printf").has(words[0]) || slices.Equal(words, []string{"[", "1", "]"})
 }
 
 // reads tells that a loop goes on as long as there is something to read.

@@ -6,24 +6,20 @@ import (
 )
 
 // installing are what package managers themselves do: all of it ends.
-var installing = []string{
-	"install", "i", "in", "ci", "clean-install", "add", "a", "remove", "rm", "r", "un",
-	"uninstall", "update", "up", "upgrade", "upgrade-interactive", "publish", "audit", "outdated",
-	"ls", "ll", "la", "list", "view", "info", "show", "pack", "link", "ln", "unlink", "version",
-	"prune", "dedupe", "ddp", "rebuild", "rb", "config", "c", "get", "set", "cache", "login",
-	"logout", "adduser", "whoami", "dist-tag", "deprecate", "fund", "explain", "why", "search",
-	"ping", "doctor", "token", "team", "access", "org", "owner", "profile", "help", "store",
-	"patch-commit", "approve-builds", "fetch", "import", "licenses", "root", "bin", "prefix",
-	"pkg", "create", "init", "pm", "global", "autoclean", "completion", "shrinkwrap", "sbom",
-	"stop", "plugin", "constraints", "self-update", "licences", "policies", "generate-lock-entry",
-	"versions", "import-lock", "catalog", "ignored-builds", "cat-file", "build",
-}
+const installing list = "install,i,in,ci,clean-install,add,a,remove,rm,r,un,uninstall,update,up,upgrade," +
+	"upgrade-interactive,publish,audit,outdated,ls,ll,la,list,view,info,show,pack,link,ln," +
+	"unlink,version,prune,dedupe,ddp,rebuild,rb,config,c,get,set,cache,login,logout,adduser," +
+	"whoami,dist-tag,deprecate,fund,explain,why,search,ping,doctor,token,team,access,org," +
+	"owner,profile,help,store,patch-commit,approve-builds,fetch,import,licenses,root,bin," +
+	"prefix,pkg,create,init,pm,global,autoclean,completion,shrinkwrap,sbom,stop,plugin," +
+	"constraints,self-update,licences,policies,generate-lock-entry,versions,import-lock," +
+	"catalog,ignored-builds,cat-file,build"
 
 // npm judges npm and those like it: the scripts of a project, the programs it has
 // installed, and what they do themselves.
 func (j *judge) npm(c *call) verdict {
 	if len(c.command) == 0 {
-		return ends(c.path...)
+		return c.ends()
 	}
 	return j.npmCommand(c.command).within(c.path...)
 }
@@ -58,11 +54,11 @@ func (j *judge) npmCommand(words []string) verdict {
 		}
 		return ends("workspaces")
 	}
-	if i := slices.Index(installing, sub); i >= 0 {
-		if c := read("", rest, nil); c.has(watchOptions...) {
-			return never(installing[i], "--watch")
+	if does := installing.find(sub); does != "" {
+		if c := read("", rest, nil); c.has(watchOptions) {
+			return never(does, "--watch")
 		}
-		return ends(installing[i])
+		return ends(does)
 	}
 	return j.scriptOrProgram(sub, rest)
 }
@@ -70,18 +66,15 @@ func (j *judge) npmCommand(words []string) verdict {
 // npmRun judges what stands behind run: options of the runner, the script, and
 // what the script is given.
 func (j *judge) npmRun(words []string) verdict {
-	value := []string{
-		"-w", "--workspace", "--prefix", "-C", "--dir", "--filter", "-F", "--cwd", "--env-file",
-		"--config",
-	}
+	const value list = "-w,--workspace,--prefix,-C,--dir,--filter,-F,--cwd,--env-file,--config"
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch {
 		case w == "--":
-		case slices.Contains(watchOptions, w) || w == "--hot":
+		case watchOptions.has(w) || w == "--hot":
 			return never("--watch")
 		case strings.HasPrefix(w, "-"):
-			if slices.Contains(value, w) {
+			if value.has(w) {
 				i++
 			}
 		default:
@@ -93,13 +86,13 @@ func (j *judge) npmRun(words []string) verdict {
 
 // runnerOptions takes out of the words behind a script's name the options that
 // are still the runner's, with their values.
-func runnerOptions(words, value []string) []string {
+func runnerOptions(words []string, value list) []string {
 	var out []string
 	for i := 0; i < len(words); i++ {
 		if words[i] == "--" {
 			return append(out, words[i:]...)
 		}
-		if slices.Contains(value, words[i]) {
+		if value.has(words[i]) {
 			i++
 			continue
 		}
@@ -122,19 +115,19 @@ func (j *judge) python(c *call) verdict {
 			return j.stranger(file(c.words[i:])).within(c.path...)
 		case strings.HasPrefix(w, "--"):
 		case strings.HasSuffix(w, "m") && len(rest) > 0:
-			return j.module(rest).within(c.told("-m")...)
+			return j.module(rest).within(c.with("-m")...)
 		case strings.ContainsRune(w, 'c'):
-			return unclear(c.told("-c")...)
+			return c.unclear("-c")
 		case w == "-W" || w == "-X":
 			i++
 		case w == "-V":
-			return ends(c.told("-V")...)
+			return c.ends("-V")
 		}
 	}
-	if v, ok := c.ended(); ok {
-		return v
+	if word := c.ended(); word != "" {
+		return c.ends(word)
 	}
-	return unclear(c.path...)
+	return c.unclear()
 }
 
 // module judges a module of python.
@@ -154,10 +147,10 @@ func file(words []string) []string {
 // or code.
 func (j *judge) node(c *call) verdict {
 	if name, ok := c.value("--run"); ok {
-		return script(name, c.args).within(c.told("--run")...)
+		return script(name, c.args).within(c.with("--run")...)
 	}
 	if len(c.command) == 0 {
-		return unclear(c.path...)
+		return c.unclear()
 	}
 	if strings.Contains(c.command[0], "node_modules/") || !strings.ContainsAny(c.command[0], "./") {
 		if _, lines := j.find(c.command[0]); lines != nil {
@@ -183,7 +176,7 @@ func (j *judge) file(c *call) verdict {
 // goRun judges the program that go run builds, by the last part of its path.
 func (j *judge) goRun(c *call) verdict {
 	if len(c.command) == 0 {
-		return unclear(c.path...)
+		return c.unclear()
 	}
 	path, version, _ := strings.Cut(c.command[0], "@")
 	words := append([]string{base(strings.TrimSuffix(path, "/"))}, c.command[1:]...)
@@ -199,7 +192,7 @@ func (j *judge) goRun(c *call) verdict {
 func byValue(handle string, c *call) verdict {
 	switch handle {
 	case "cargo": // run: the program's name
-		if name, ok := c.value("--bin", "--example", "-p", "--package"); ok {
+		if name, ok := c.value("--bin,--example,-p,--package"); ok {
 			if v, ok := fileName("./"+name, nil); ok {
 				return v.within(c.path...)
 			}
@@ -207,15 +200,15 @@ func byValue(handle string, c *call) verdict {
 	case "socat":
 		for _, a := range c.args {
 			if strings.Contains(a, ",fork") {
-				return never(c.told("fork")...)
+				return c.never("fork")
 			}
 		}
 	case "inotifywait":
-		if !c.has("-m", "--monitor") {
-			return ends(c.path...)
+		if !c.has("-m,--monitor") {
+			return c.ends()
 		}
-		if !c.has("-t", "--timeout") {
-			return never(c.told("-m")...)
+		if !c.has("-t,--timeout") {
+			return c.never("-m")
 		}
 	case "interval": // every so often, or so many times
 		numbers := 0
@@ -225,28 +218,28 @@ func byValue(handle string, c *call) verdict {
 			}
 		}
 		if numbers == 1 {
-			return never(c.path...)
+			return c.never()
 		}
-		return ends(c.path...)
+		return c.ends()
 	case "sbt":
 		for _, a := range c.args {
 			if strings.HasPrefix(a, "~") {
-				return never(c.told("~")...)
+				return c.never("~")
 			}
 		}
 		if len(c.args) > 0 {
-			return ends(c.path...)
+			return c.ends()
 		}
 	case "logs":
 		// Followed, they end with what they are of: a job does.
-		if !c.has("-f", "--follow") {
-			return ends(c.path...)
+		if !c.has("-f,--follow") {
+			return c.ends()
 		}
 		if !slices.ContainsFunc(c.args, func(a string) bool {
 			return strings.HasPrefix(a, "job/") || strings.HasPrefix(a, "job.batch/") || a == "job"
 		}) {
-			return never(c.told("-f")...)
+			return c.never("-f")
 		}
 	}
-	return unclear(c.path...)
+	return c.unclear()
 }

@@ -1,57 +1,37 @@
 package command
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Options that mean the same nearly everywhere.
-var (
+const (
 	// endOptions make what would serve or watch say or do something and end.
-	endOptions = []string{
-		"--help", "-help", "--version", "-version", "--usage", "--help-all", "--dry-run", "--dryrun",
-		"--once", "--run-once", "--oneshot", "--one-shot", "--single-run", "--check-config",
-		"--validate-config", "--print-config", "--show-config", "--dump-config", "--list",
-		"--list-tests", "--detach", "--detached", "--daemon", "--daemonize", "--background", "--bg",
-		"--stop", "--kill", "--shutdown", "--exit", "--stop-when-empty", "--no-watch", "--no-follow",
-		"--build-only", "--configtest", "--print-defaults", "--runtime-control",
-	}
+	endOptions list = "--help,-help,--version,-version,--usage,--help-all,--dry-run,--dryrun,--once,--run-once," +
+		"--oneshot,--one-shot,--single-run,--check-config,--validate-config,--print-config," +
+		"--show-config,--dump-config,--list,--list-tests,--detach,--detached,--daemon," +
+		"--daemonize,--background,--bg,--stop,--kill,--shutdown,--exit,--stop-when-empty," +
+		"--no-watch,--no-follow,--build-only,--configtest,--print-defaults,--runtime-control"
 	// endPrefixes begin options of that kind.
-	endPrefixes = []string{
-		"--help-", "--list-", "--print-config", "--show-config", "--dump-", "--test-config",
-		"--version-",
-	}
+	endPrefixes list = "--help-,--list-,--print-config,--show-config,--dump-,--test-config,--version-"
 	// watchOptions make anything watch.
-	watchOptions = []string{"--watch", "--watchAll", "--watch-all"}
+	watchOptions list = "--watch,--watchAll,--watch-all"
 	// neverOptions keep what is not known to end from it.
-	neverOptions = []string{
-		"--watch", "--watchAll", "--watch-all", "--hot", "--hot-reload", "--live-reload",
-		"--livereload", "--continuous", "--serve", "--foreground", "--nodaemon",
-	}
+	neverOptions list = "--watch,--watchAll,--watch-all,--hot,--hot-reload,--live-reload,--livereload," +
+		"--continuous,--serve,--foreground,--nodaemon"
 	// followOptions follow a log.
-	followOptions = []string{"-f", "--follow", "--tail", "-t"}
+	followOptions list = "-f,--follow,--tail,-t"
 
 	// neverCommands are subcommands that serve or watch, endCommands ones that do
 	// something and end, quickCommands those of them that no folder is called.
-	neverCommands = []string{
-		"dev", "serve", "watch", "develop", "serve-web", "dev-server", "devserver", "runserver",
-		"tail",
-	}
+	neverCommands list = "serve,watch,develop,serve-web,dev-server,devserver,runserver,tail"
 	// aloneCommands say so where nothing follows them.
-	aloneCommands = []string{"dev", "server", "daemon"}
-	endCommands   = []string{
-		"help", "version", "list", "ls", "status", "stop", "build", "check", "lint", "test",
-		"format", "fmt", "install", "add", "remove", "rm", "uninstall", "init", "create", "new",
-		"generate", "gen", "migrate", "validate", "config", "info", "login", "logout", "whoami",
-		"deploy", "publish", "export", "import", "clean", "completion", "completions", "update",
-		"upgrade", "doctor", "compile", "bundle", "release", "sync", "delete", "get", "set", "show",
-		"describe", "inspect", "apply", "plan", "push", "pull", "reload", "restart",
-	}
-	quickCommands = []string{
-		"help", "version", "init", "status", "stop", "completion", "completions", "list", "ls",
-		"check", "validate", "login", "logout", "whoami", "info", "doctor", "upgrade", "uninstall",
-		"install", "verify", "reload",
-	}
+	aloneCommands list = "dev,server,daemon"
+	endCommands   list = "help,version,list,ls,status,stop,build,check,lint,test,format,fmt,install,add,remove,rm," +
+		"uninstall,init,create,new,generate,gen,migrate,validate,config,info,login,logout,whoami," +
+		"deploy,publish,export,import,clean,completion,completions,update,upgrade,doctor,compile," +
+		"bundle,release,sync,delete,get,set,show,describe,inspect,apply,plan,push,pull,reload," +
+		"restart"
+	quickCommands list = "help,version,init,status,stop,completion,completions,list,ls,check,validate,login," +
+		"logout,whoami,info,doctor,upgrade,uninstall,install,verify,reload"
 )
 
 // run judges a simple command by its words.
@@ -80,9 +60,9 @@ func (j *judge) run(words []string) verdict {
 		return j.stranger(words)
 	}
 	c := read(name, words[1:], lines)
-	v := j.known(&c)
+	v := j.known(c)
 	switch {
-	case c.line.cutter || c.has(c.line.cut...):
+	case c.line.cutter || c.has(c.line.cut):
 		v.role = cutter
 	case c.line.filter && v.role == other:
 		v.role = filter
@@ -99,12 +79,12 @@ func assignment(word string) bool {
 // program is what the table says of a name.
 type program struct {
 	name  string
-	lines []line
+	lines []*line
 }
 
 // find looks a program up by the word that names it: as it stands, without its
 // folder, without what a system or a version adds.
-func (j *judge) find(word string) (string, []line) {
+func (j *judge) find(word string) (string, []*line) {
 	if p, ok := j.programs[word]; ok {
 		return p.name, p.lines
 	}
@@ -114,7 +94,7 @@ func (j *judge) find(word string) (string, []line) {
 		if strings.HasPrefix(name, "qemu-system-") {
 			names = append(names, "qemu-system-*")
 		}
-		p.name, p.lines = lookup(slices.Compact(names)...)
+		p.name, p.lines = lookup(names...)
 	}
 	j.programs[word] = p
 	return p.name, p.lines
@@ -123,10 +103,8 @@ func (j *judge) find(word string) (string, []line) {
 // base is the name of a program without its folder and the suffixes of Windows.
 func base(word string) string {
 	word = word[strings.LastIndexAny(word, `/\`)+1:]
-	for _, suffix := range []string{".exe", ".cmd", ".bat"} {
-		if name, ok := strings.CutSuffix(word, suffix); ok {
-			return name
-		}
+	if i := strings.LastIndexByte(word, '.'); i > 0 && list(".exe,.cmd,.bat").has(word[i:]) {
+		return word[:i]
 	}
 	return word
 }
@@ -137,7 +115,7 @@ func unversioned(name string) string {
 		name = name[:i]
 	}
 	plain := strings.TrimRight(name, "0123456789.")
-	if slices.Contains([]string{"python", "pypy", "pip", "php", "ruby", "node", "java", "lua", "perl", "jupyter"}, plain) {
+	if list("python,pypy,pip,php,ruby,node,java,lua,perl,jupyter").has(plain) {
 		return plain
 	}
 	return name
@@ -145,132 +123,133 @@ func unversioned(name string) string {
 
 // known judges a program of the table.
 func (j *judge) known(c *call) verdict {
-	l := &c.line
+	l := c.line
 	if l.verdict == "ends!" {
-		return ends(c.path...)
+		return c.ends()
 	}
-	if v, ok := c.ended(); ok {
-		return v
+	if word := c.ended(); word != "" {
+		return c.ends(word)
 	}
-	for _, o := range l.text {
-		if text, ok := c.value(o); ok {
-			return j.text(text, false).within(c.told(o)...)
-		}
+	if o := c.given(l.text); o != "" {
+		text, _ := c.value(l.text)
+		return j.text(text, false).within(c.with(o)...)
 	}
 	if l.verdict == "wrap" {
 		return j.wrapped(c)
 	}
-	if o, ok := c.given(l.never); ok {
-		return never(c.told(o)...)
+	if o := c.given(l.never); o != "" {
+		return c.never(o)
 	}
-	if handle, ok := strings.CutPrefix(l.verdict, "@"); ok {
-		return j.special(handle, c)
+	if way, ok := strings.CutPrefix(l.verdict, "@"); ok {
+		return j.special(way, c)
 	}
 	for _, a := range c.args {
-		if i := slices.Index(l.words, a[strings.LastIndexByte(a, ':')+1:]); i >= 0 {
-			return never(c.told(l.words[i])...)
-		}
-		if i := slices.Index(l.words, a); i >= 0 {
-			return never(c.told(l.words[i])...)
+		for _, word := range []string{a, a[strings.LastIndexByte(a, ':')+1:]} {
+			if found := l.words.find(word); found != "" {
+				return c.never(found)
+			}
 		}
 	}
 	return c.byDefault()
 }
 
-// ended tells whether an option makes the command end, whatever else it says.
-func (c *call) ended() (verdict, bool) {
-	l := &c.line
-	if o, ok := c.given(l.ends); ok {
-		return ends(c.told(o)...), true
+// ended is the option that makes the command end, whatever else it says, or "".
+func (c *call) ended() string {
+	l := c.line
+	if o := c.given(l.ends); o != "" {
+		return o
 	}
 	if l.verdict == "wrap" && len(c.command) == 0 {
-		return verdict{}, false
-	}
-	for _, o := range endOptions {
-		if c.has(o) && !l.takes(o) && !slices.Contains(l.never, o) {
-			return ends(c.told(o)...), true
-		}
+		return ""
 	}
 	for _, o := range c.opts {
-		for _, p := range endPrefixes {
-			if strings.HasPrefix(o.name, p) && !falsy(o.value) && !l.takes(o.name) {
-				return ends(c.told(p)...), true
+		if falsy(o.value) || l.takes(o.name) || l.never.has(o.name) {
+			continue
+		}
+		if found := endOptions.find(o.name); found != "" {
+			return found
+		}
+		found := ""
+		endPrefixes.each(func(p string) bool {
+			if strings.HasPrefix(o.name, p) {
+				found = p
 			}
+			return found != ""
+		})
+		if found == "" && o.name == "-h" && o.last {
+			found = "-h"
 		}
-		if o.name == "-h" && o.last && !l.takes("-h") && !slices.Contains(l.never, "-h") {
-			return ends(c.told("-h")...), true
+		if found != "" {
+			return found
 		}
 	}
-	if o, ok := c.switchedOff(append(l.never[:len(l.never):len(l.never)], watchOptions...)); ok {
-		return ends(c.told(o)...), true
+	if o := c.switchedOff(l.never); o != "" {
+		return o
 	}
-	return verdict{}, false
+	return c.switchedOff(watchOptions)
 }
 
 // byDefault is the answer of the table where no option decides.
 func (c *call) byDefault() verdict {
-	l := &c.line
+	l := c.line
+	unsure := l.verdict == "unclear"
 	always := watchOptions
-	if l.verdict == "unclear" {
+	if unsure {
 		always = neverOptions
 	}
-	if o, ok := c.given(always); ok {
-		return never(c.told(o)...)
+	if o := c.given(always); o != "" {
+		return c.never(o)
 	}
 	if l.verdict != "ends" && len(c.args) > 0 && !l.stop && len(l.subs) == 0 {
-		list := quickCommands
-		if l.verdict == "unclear" {
-			list = endCommands
+		does := quickCommands
+		if unsure {
+			does = endCommands
 		}
-		if i := slices.Index(list, c.args[0]); i >= 0 {
-			return ends(c.told(list[i])...)
+		if found := does.find(c.args[0]); found != "" {
+			return c.ends(found)
 		}
-		if l.verdict == "unclear" {
-			if v, ok := c.serves(); ok {
-				return v
-			}
+		if v, ok := c.serves(); ok && unsure {
+			return v
 		}
 	}
 	if l.args > 0 && len(c.args) >= l.args {
-		return ends(c.path...)
+		return c.ends()
 	}
-	answer := l.verdict
 	if len(c.args) == 0 && l.bare != "" {
-		answer = l.bare
+		return c.say(l.bare)
 	}
-	return c.say(answer)
+	return c.say(l.verdict)
 }
 
 func (c *call) say(answer string) verdict {
 	switch answer {
 	case "never":
-		return never(c.path...)
+		return c.never()
 	case "ends":
-		return ends(c.path...)
+		return c.ends()
 	}
-	return unclear(c.path...)
+	return c.unclear()
 }
 
-// serves tells whether the arguments say of any program that it serves, watches
-// or follows.
+// serves tells whether the arguments, of which there are some, say of any program
+// that it serves, watches or follows.
 func (c *call) serves() (verdict, bool) {
-	if i := slices.Index(neverCommands, c.args[0]); i > 0 {
-		return never(c.told(neverCommands[i])...), true
+	sub := c.args[0]
+	if found := neverCommands.find(sub); found != "" {
+		return c.never(found), true
 	}
-	if i := slices.Index(aloneCommands, c.args[0]); i >= 0 && len(c.free) == 1 && c.free[0] == c.args[0] {
-		return never(c.told(aloneCommands[i])...), true
+	if found := aloneCommands.find(sub); found != "" && len(c.free) == 1 && c.free[0] == sub {
+		return c.never(found), true
 	}
-	if slices.Contains([]string{"logs", "log"}, c.args[0]) {
+	if sub == "logs" || sub == "log" {
 		for _, o := range c.opts {
-			if slices.Contains(followOptions, o.name) && o.value == "" && (o.last || o.name != "--tail") {
-				return never(c.told("logs", "--follow")...), true
+			if followOptions.has(o.name) && o.value == "" && (o.last || o.name != "--tail") {
+				return c.never("logs", "--follow"), true
 			}
 		}
 	}
-	if len(c.args) == 2 && !slices.Contains(endCommands, c.args[0]) {
-		if i := slices.Index([]string{"dev", "serve", "watch"}, c.args[1]); i >= 0 {
-			return never(c.told(neverCommands[i])...), true
-		}
+	if found := list("dev,serve,watch").find(c.args[len(c.args)-1]); found != "" && len(c.args) == 2 && !endCommands.has(sub) {
+		return c.never(found), true
 	}
 	return verdict{}, false
 }
@@ -280,16 +259,19 @@ func (c *call) serves() (verdict, bool) {
 func (j *judge) stranger(words []string) verdict {
 	c := read("", words[1:], nil)
 	c.path = nil
-	if v, ok := c.ended(); ok {
-		return v
+	if word := c.ended(); word != "" {
+		return c.ends(word)
 	}
-	if o, ok := c.given(neverOptions); ok {
-		return never(o)
+	if o := c.given(neverOptions); o != "" {
+		return c.never(o)
 	}
 	own := strings.ContainsAny(words[0], `/\`) || strings.Contains(words[0], ".sh")
 	for _, o := range c.opts {
-		if o.name == "--follow" && o.last || o.name == "--reload" && own {
-			return never(o.name)
+		switch {
+		case o.name == "--follow" && o.last:
+			return c.never("--follow")
+		case o.name == "--reload" && own:
+			return c.never("--reload")
 		}
 	}
 	if v, ok := fileName(words[0], c.free); ok {

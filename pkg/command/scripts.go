@@ -7,35 +7,25 @@ import (
 )
 
 // The words of which the names of scripts, targets and files are made.
-var (
+const (
 	// serving words say that it goes on.
-	serving = []string{
-		"dev", "develop", "development", "serve", "server", "watch", "watcher", "preview",
-		"storybook", "studio", "emulators", "tunnel", "devserver", "hot", "livereload", "tdd",
-		"start",
-	}
+	serving list = "dev,develop,development,serve,server,watch,watcher,preview,storybook,studio,emulators," +
+		"tunnel,devserver,hot,livereload,tdd,start"
 	// doing words say that it does something and ends.
-	doing = []string{
-		"build", "builds", "compile", "bundle", "test", "tests", "lint", "check", "checks",
-		"typecheck", "tsc", "format", "fmt", "fix", "install", "setup", "seed", "migrate",
-		"migration", "migrations", "reset", "clean", "deploy", "publish", "release", "generate",
-		"gen", "codegen", "once", "stop", "kill", "down", "init", "ci", "prepare", "export",
-		"import", "push", "pull", "sync", "deps", "dependencies", "bootstrap", "create", "delete",
-		"remove", "update", "upgrade", "status", "restart", "reload", "wait", "validate", "verify",
-		"bench", "benchmark", "download", "upload", "backup", "restore", "package", "pack", "dist",
-		"audit", "version", "bump", "prune", "cleanup", "provision", "config", "configure", "token",
-		"cert", "certs", "keys", "typegen", "types",
-	}
+	doing list = "build,builds,compile,bundle,test,tests,lint,check,checks,typecheck,tsc,format,fmt,fix," +
+		"install,setup,seed,migrate,migration,migrations,reset,clean,deploy,publish,release," +
+		"generate,gen,codegen,once,stop,kill,down,init,ci,prepare,export,import,push,pull,sync," +
+		"deps,dependencies,bootstrap,create,delete,remove,update,upgrade,status,restart,reload," +
+		"wait,validate,verify,bench,benchmark,download,upload,backup,restore,package,pack,dist," +
+		"audit,version,bump,prune,cleanup,provision,config,configure,token,cert,certs,keys," +
+		"typegen,types"
 	// runs are tests by other names: alone they end.
-	runs = []string{"e2e", "unit", "integration", "coverage", "typecheck", "smoke", "spec"}
+	runs list = "e2e,unit,integration,coverage,typecheck,smoke,spec"
 	// parts are what is started of a system: start:web serves.
-	parts = []string{
-		"dev", "development", "watch", "debug", "local", "web", "www", "server", "client", "api",
-		"app", "ui", "frontend", "backend", "docs", "site", "website", "storybook", "mock", "mocks",
-		"admin", "mobile", "host", "hmr",
-	}
+	parts list = "dev,development,watch,debug,local,web,www,server,client,api,app,ui,frontend,backend," +
+		"docs,site,website,storybook,mock,mocks,admin,mobile,host,hmr"
 	// around are what a system needs before it can serve: often only started.
-	around = []string{"db", "database", "docker", "up", "infra", "env", "data", "services", "user", "users"}
+	around list = "db,database,docker,up,infra,env,data,services,user,users"
 )
 
 // nameWords are the words of a name: start-dev_server:webApp has five.
@@ -59,19 +49,11 @@ func named(name string) verdict {
 		return unclear()
 	}
 	first, last := words[0], words[len(words)-1]
-	word := func(list []string) string { // the first of the list that the name has
-		for _, w := range words {
-			if i := slices.Index(list, w); i >= 0 {
-				return list[i]
-			}
-		}
-		return ""
-	}
-	does, serves := word(doing), word(serving)
+	does, serves := doing.first(words), serving.first(words)
 	if last == "watch" {
 		return never("watch")
 	}
-	if last == "open" && word([]string{"cypress", "cy", "e2e"}) != "" {
+	if last == "open" && list("cypress,cy,e2e").first(words) != "" {
 		return never("open")
 	}
 	switch {
@@ -80,24 +62,24 @@ func named(name string) verdict {
 	case does != "":
 		return ends(does)
 	case serves == "":
-		if run := word(runs); run != "" {
+		if run := runs.first(words); run != "" {
 			return ends(run)
 		}
 		return unclear()
 	}
 	if first == "start" && len(words) > 1 {
-		if part := word(parts); part != "" && !slices.Contains([]string{"prod", "production", "all"}, last) {
+		if part := parts.first(words); part != "" && !list("prod,production,all").has(last) {
 			return never("start", part)
 		}
 		return unclear("start")
 	}
-	if last == "start" && len(words) > 1 && word(parts) == "" {
+	if last == "start" && len(words) > 1 && parts.first(words) == "" {
 		return unclear("start")
 	}
-	if other := word(around); other != "" && first == serves {
+	if other := around.first(words); other != "" && first == serves {
 		return unclear(serves, other)
 	}
-	if slices.Contains(serving, first) || slices.Contains(serving, last) {
+	if serving.has(first) || serving.has(last) {
 		return never(serves)
 	}
 	return unclear(serves)
@@ -108,18 +90,18 @@ func script(name string, words []string) verdict {
 	c := read("", words, nil)
 	c.path = nil
 	v := named(name)
-	if end, ok := c.ended(); ok {
-		return end.within(v.words...)
+	if word := c.ended(); word != "" {
+		return ends(word).within(v.words...)
 	}
 	// What stands behind -- is the script's.
 	if i := slices.Index(words, "--"); i >= 0 {
 		c = read("", append(words[:i:i], words[i+1:]...), nil)
 		c.path = nil
-		if end, ok := c.ended(); ok {
-			return end.within(v.words...)
+		if word := c.ended(); word != "" {
+			return ends(word).within(v.words...)
 		}
 	}
-	if o, ok := c.given(neverOptions); ok {
+	if o := c.given(neverOptions); o != "" {
 		return never(o)
 	}
 	if v.answer == Never && len(c.free) > 0 {
@@ -134,16 +116,16 @@ func tasks(c *call) verdict {
 	if len(targets) == 0 {
 		return c.say(c.line.bare)
 	}
-	if o, ok := c.given(watchOptions); ok {
-		return never(c.told(o)...)
+	if o := c.given(watchOptions); o != "" {
+		return c.never(o)
 	}
 	if c.line.args > 0 {
 		targets = targets[:min(c.line.args, len(targets))]
 	}
-	v := ends(c.path...)
+	v := c.ends()
 	for i, t := range targets {
 		in := named(t)
-		if i == 0 && slices.Contains([]string{"start", "studio", "test"}, t) && in.answer != Ends {
+		if i == 0 && list("start,studio,test").has(t) && in.answer != Ends {
 			in.answer = Unclear // a target that starts something may leave it there
 		}
 		v = worse(v, in.within(c.path...))
@@ -166,7 +148,7 @@ func (j *judge) scripts(c *call) verdict {
 // scriptOrProgram judges a name that can be a project's script or a program.
 func (j *judge) scriptOrProgram(name string, words []string) verdict {
 	program, lines := j.find(name)
-	plain := slices.Contains(serving, name) || slices.Contains(doing, name)
+	plain := serving.has(name) || doing.has(name)
 	if lines != nil && !plain && program != "" {
 		return j.run(append([]string{name}, words...))
 	}
@@ -179,12 +161,12 @@ func (j *judge) scriptOrProgram(name string, words []string) verdict {
 // nx judges the targets of a monorepo's projects: nx serve app, nx run app:serve,
 // nx run-many -t serve.
 func nx(c *call) verdict {
-	if o, ok := c.given(watchOptions); ok {
-		return never(c.told(o)...)
+	if o := c.given(watchOptions); o != "" {
+		return c.never(o)
 	}
-	v := unclear(c.path...)
-	if target, ok := c.value("-t", "--target", "--targets"); ok {
-		v = ends(c.path...)
+	v := c.unclear()
+	if target, ok := c.value("-t,--target,--targets"); ok {
+		v = c.ends()
 		for _, t := range strings.Split(target, ",") {
 			v = worse(v, named(t).within(c.path...))
 		}
@@ -202,21 +184,16 @@ func nx(c *call) verdict {
 }
 
 // suffixes are those of files that an interpreter runs.
-var suffixes = []string{
-	".sh", ".bash", ".zsh", ".py", ".mjs", ".cjs", ".js", ".mts", ".cts", ".ts", ".tsx", ".rb",
-	".php", ".pl", ".jar", ".ps1", ".go", ".exs", ".ex", ".command",
-}
+const suffixes list = ".sh,.bash,.zsh,.py,.mjs,.cjs,.js,.mts,.cts,.ts,.tsx,.rb,.php,.pl,.jar,.ps1,.go,.exs,.ex," +
+	".command"
 
 // fileName guesses from the name of a file that is run, with what it is given that
 // is no option.
 func fileName(word string, free []string) (verdict, bool) {
 	name := base(word)
 	path := strings.ContainsAny(word, `/\`)
-	for _, s := range suffixes {
-		if plain, ok := strings.CutSuffix(name, s); ok {
-			name, path = plain, true
-			break
-		}
+	if i := strings.LastIndexByte(name, '.'); i > 0 && suffixes.has(name[i:]) {
+		name, path = name[:i], true
 	}
 	if !path {
 		switch {
@@ -227,7 +204,7 @@ func fileName(word string, free []string) (verdict, bool) {
 		}
 		return verdict{}, false
 	}
-	if entry := strings.Split(strings.Trim(word, `/\`), "/"); slices.Contains([]string{"index", "main", "app"}, name) && len(entry) > 1 && entry[len(entry)-2] == "server" {
+	if entry := strings.Split(strings.Trim(word, `/\`), "/"); list("index,main,app").has(name) && len(entry) > 1 && entry[len(entry)-2] == "server" {
 		name = "server"
 	}
 	v := named(name)
@@ -238,7 +215,7 @@ func fileName(word string, free []string) (verdict, bool) {
 	// and what it is given must not be for something else.
 	words := nameWords(name)
 	other := func(w string) bool {
-		return !slices.Contains(serving, w) && !slices.Contains(parts, w) && !slices.Contains(programWords, w)
+		return !serving.has(w) && !parts.has(w) && !programWords.has(w)
 	}
 	last := words[len(words)-1]
 	switch {
@@ -253,12 +230,10 @@ func fileName(word string, free []string) (verdict, bool) {
 }
 
 // programWords are further words in the names of programs that serve.
-var programWords = []string{
-	"run", "http", "https", "ws", "websocket", "mcp", "grpc", "static", "file", "simple", "proxy",
-	"main", "node", "express", "flask", "fastapi", "django", "hot", "linux", "dedicated",
-}
+const programWords list = "run,http,https,ws,websocket,mcp,grpc,static,file,simple,proxy,main,node,express,flask," +
+	"fastapi,django,hot,linux,dedicated"
 
 // task tells that an argument gives something something to do.
 func task(arg string) bool {
-	return strings.ContainsAny(arg, " \n") || slices.ContainsFunc(nameWords(arg), func(w string) bool { return slices.Contains(doing, w) })
+	return strings.ContainsAny(arg, " \n") || slices.ContainsFunc(nameWords(arg), func(w string) bool { return doing.has(w) })
 }

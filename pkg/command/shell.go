@@ -255,21 +255,53 @@ func (j *judge) choice(c *syntax.CaseClause) verdict {
 	return oneOf(branches)
 }
 
-// leaves tells that something below ends a loop or the shell.
-func leaves(n syntax.Node) bool {
-	found := false
-	syntax.Walk(n, func(n syntax.Node) bool {
-		if s, ok := n.(*syntax.Stmt); ok && leavesAtOnce(s) {
-			found = true
+// leaves tells that something in these statements ends a loop or the shell.
+func leaves(stmts []*syntax.Stmt) bool {
+	for _, s := range stmts {
+		if leavesAtOnce(s) {
+			return true
 		}
-		return !found
-	})
-	return found
+		switch c := s.Cmd.(type) {
+		case *syntax.BinaryCmd:
+			if leaves([]*syntax.Stmt{c.X, c.Y}) {
+				return true
+			}
+		case *syntax.Block:
+			if leaves(c.Stmts) {
+				return true
+			}
+		case *syntax.Subshell:
+			if leaves(c.Stmts) {
+				return true
+			}
+		case *syntax.IfClause:
+			for ; c != nil; c = c.Else {
+				if leaves(c.Cond) || leaves(c.Then) {
+					return true
+				}
+			}
+		case *syntax.WhileClause:
+			if leaves(c.Cond) || leaves(c.Do) {
+				return true
+			}
+		case *syntax.ForClause:
+			if leaves(c.Do) {
+				return true
+			}
+		case *syntax.CaseClause:
+			for _, item := range c.Items {
+				if leaves(item.Stmts) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func leavesAtOnce(s *syntax.Stmt) bool {
 	words := literal(s)
-	return len(words) > 0 && slices.Contains([]string{"break", "exit", "return"}, words[0])
+	return len(words) > 0 && list("break,exit,return").has(words[0])
 }
 
 // literal are the plain words at the beginning of a simple command.

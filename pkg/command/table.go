@@ -2,7 +2,6 @@ package command
 
 import (
 	_ "embed" // the table is a file
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,16 +14,18 @@ var table string
 
 // line is one line of the table. The zero value is a program that is not in it.
 type line struct {
+	// root is the program's own line, for the line of a subcommand.
+	root *line
 	// subs are the subcommands that lead to it, each with its other names.
-	subs [][]string
+	subs []list
 	// verdict is the answer, or how it is found.
 	verdict string
 	// never, ends and cut are the options that decide, value those with a word of
 	// their own behind them, text those whose value is shell text, rest those behind
 	// which only a command follows.
-	never, ends, cut, value, text, rest []string
+	never, ends, cut, value, text, rest list
 	// words are arguments that keep it from ending.
-	words []string
+	words list
 	// args is how many arguments make it end; skip how many of a wrapper's stand
 	// before the command.
 	args, skip int
@@ -38,9 +39,9 @@ type line struct {
 
 // lookup finds the lines of a program, by the first of some names that has any.
 // Everything is one look at the beginnings of the lines.
-func lookup(names ...string) (string, []line) {
+func lookup(names ...string) (string, []*line) {
 	best := len(names)
-	var found []line
+	var found []*line
 	for begin := 0; begin < len(table); {
 		end := begin + strings.IndexByte(table[begin:], '\n')
 		text := table[begin:end]
@@ -54,11 +55,15 @@ func lookup(names ...string) (string, []line) {
 				continue
 			}
 			name := text[from:i]
-			if k := slices.Index(names[:min(best+1, len(names))], name); k >= 0 {
+			for k, n := range names[:min(best+1, len(names))] {
+				if n != name {
+					continue
+				}
 				if k < best {
 					best, found = k, found[:0]
 				}
 				found = append(found, readLine(text))
+				break
 			}
 			if from = i + 1; text[i] == ' ' {
 				break
@@ -72,24 +77,26 @@ func lookup(names ...string) (string, []line) {
 }
 
 // readLine reads a line of the table.
-func readLine(text string) line {
-	var l line
+func readLine(text string) *line {
+	l := &line{}
 	key, rest, _ := strings.Cut(text, " = ")
-	for _, sub := range strings.Fields(key)[1:] {
-		l.subs = append(l.subs, strings.Split(sub, ","))
+	_, subs, _ := strings.Cut(key, " ")
+	for _, sub := range strings.Fields(subs) {
+		l.subs = append(l.subs, list(sub))
 	}
-	fields := strings.Fields(rest)
-	l.verdict = fields[0]
-	for _, f := range fields[1:] {
-		name, list, _ := strings.Cut(f, ":")
-		l.set(name, list)
+	for i, f := range strings.Fields(rest) {
+		if i == 0 {
+			l.verdict = f
+			continue
+		}
+		name, values, _ := strings.Cut(f, ":")
+		l.set(name, list(values))
 	}
 	l.stop = l.stop || l.verdict == "wrap"
 	return l
 }
 
-func (l *line) set(name, list string) {
-	values := strings.Split(list, ",")
+func (l *line) set(name string, values list) {
 	switch name {
 	case "never":
 		l.never = values
@@ -106,11 +113,11 @@ func (l *line) set(name, list string) {
 	case "words":
 		l.words = values
 	case "args":
-		l.args, _ = strconv.Atoi(list)
+		l.args, _ = strconv.Atoi(string(values))
 	case "skip":
-		l.skip, _ = strconv.Atoi(list)
+		l.skip, _ = strconv.Atoi(string(values))
 	case "bare":
-		l.bare = list
+		l.bare = string(values)
 	case "filter":
 		l.filter = true
 	case "cutter":
@@ -124,22 +131,11 @@ func (l *line) set(name, list string) {
 	}
 }
 
-// takes tells that an option has a value of its own in the next word.
+// takes tells that an option has a value of its own in the next word. What holds for
+// the whole program holds for a subcommand that does not say otherwise.
 func (l *line) takes(option string) bool {
-	return slices.Contains(l.value, option) || slices.Contains(l.text, option)
-}
-
-// under is the line with what holds for the whole program where it does not say
-// otherwise.
-func (l *line) under(root line) line {
-	out := *l
-	for _, o := range root.value {
-		if !slices.Contains(l.never, o) && !slices.Contains(l.ends, o) {
-			out.value = append(out.value[:len(out.value):len(out.value)], o)
-		}
-	}
-	out.long = l.long || root.long
-	return out
+	return l.value.has(option) || l.text.has(option) ||
+		l.root != nil && l.root.value.has(option) && !l.never.has(option) && !l.ends.has(option)
 }
 
 // reached tells whether the arguments so far are the line's subcommands.
@@ -149,7 +145,7 @@ func (l *line) reached(args []string) bool {
 		return false
 	}
 	for i, sub := range args[len(args)-n:] {
-		if !slices.Contains(l.subs[i], sub) && l.subs[i][0] != "*" {
+		if !l.subs[i].has(sub) {
 			return false
 		}
 	}

@@ -133,12 +133,27 @@ func unescape(s string, quoted bool) string {
 // inWord judges the commands whose output becomes part of a word: they are run,
 // and waited for, before the command itself.
 func (j *judge) inWord(w *syntax.Word) verdict {
+	if w == nil {
+		return ends()
+	}
+	v := j.inParts(w.Parts)
+	v.role = other
+	return v
+}
+
+func (j *judge) inParts(parts []syntax.WordPart) verdict {
 	v := ends()
-	syntax.Walk(w, func(n syntax.Node) bool {
-		switch n := n.(type) {
+	for _, part := range parts {
+		switch part := part.(type) {
+		case *syntax.DblQuoted:
+			v = worse(v, j.inParts(part.Parts))
+		case *syntax.ParamExp:
+			if part.Exp != nil {
+				v = worse(v, j.inWord(part.Exp.Word))
+			}
 		case *syntax.CmdSubst:
 			held := len(j.holding)
-			in := j.apart(func(in *judge) verdict { return in.list(n.Stmts) })
+			in := j.apart(func(in *judge) verdict { return in.list(part.Stmts) })
 			for _, job := range j.holding[held:] { // it is read to its end
 				in = worse(in, job)
 			}
@@ -146,12 +161,7 @@ func (j *judge) inWord(w *syntax.Word) verdict {
 			if in.answer > v.answer {
 				v = in
 			}
-			return false
-		case *syntax.ProcSubst:
-			return false // it runs beside the command
 		}
-		return true
-	})
-	v.role = other
+	}
 	return v
 }

@@ -1,9 +1,6 @@
 package command
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // special judges the programs whose arguments are more than options: handle is
 // the name of the way, as the table has it.
@@ -29,7 +26,7 @@ func (j *judge) special(handle string, c *call) verdict {
 		return j.wait(c)
 	case "kill":
 		j.jobs = nil // what the text started it may end
-		return ends(c.path...)
+		return c.ends()
 	case "sed", "code":
 		return pieceOfCode(handle, c)
 	case "npm":
@@ -55,7 +52,7 @@ func (j *judge) special(handle string, c *call) verdict {
 	case "cargo", "socat", "inotifywait", "sbt", "logs", "interval":
 		return byValue(handle, c)
 	}
-	return unclear(c.path...)
+	return c.unclear()
 }
 
 // wrapped judges what a wrapper runs.
@@ -64,7 +61,7 @@ func (j *judge) wrapped(c *call) verdict {
 		if c.line.bare != "" {
 			return c.say(c.line.bare)
 		}
-		return ends(c.path...)
+		return c.ends()
 	}
 	v := j.run(c.command).within(c.path...)
 	if c.line.filter {
@@ -76,13 +73,13 @@ func (j *judge) wrapped(c *call) verdict {
 // shell judges a shell with a command, a script, or nothing to do.
 func (j *judge) shell(c *call) verdict {
 	if len(c.args) == 0 {
-		return unclear(c.path...)
+		return c.unclear()
 	}
 	if c.has("-c") {
-		return j.text(c.args[0], false).within(c.told("-c")...)
+		return j.text(c.args[0], false).within(c.with("-c")...)
 	}
 	if c.has("-n") {
-		return ends(c.told("-n")...)
+		return c.ends("-n")
 	}
 	return j.stranger(append([]string{"./" + c.args[0]}, c.args[1:]...)).within(c.path...)
 }
@@ -91,19 +88,19 @@ func (j *judge) shell(c *call) verdict {
 // ours: folders are told apart by other strokes.
 func (j *judge) windows(c *call) verdict {
 	for i, w := range c.words {
-		if slices.Contains([]string{"/c", "//c", "-command", "-c"}, strings.ToLower(w)) {
+		if list("/c,//c,-command,-c").has(strings.ToLower(w)) {
 			text := strings.Join(c.words[i+1:], " ")
 			return j.text(strings.ReplaceAll(text, `\`, "/"), false).within(c.path...)
 		}
 	}
-	return unclear(c.path...)
+	return c.unclear()
 }
 
 // eval judges text that becomes a command. What is not known of it may be anything.
 func (j *judge) eval(c *call) verdict {
 	text := strings.Join(c.args, " ")
 	if !known(text) {
-		return unclear(c.path...)
+		return c.unclear()
 	}
 	return j.text(text, false).within(c.path...)
 }
@@ -114,28 +111,32 @@ func (j *judge) ssh(c *call) verdict {
 		return j.text(strings.Join(c.args[1:], " "), false).within(c.path...)
 	}
 	if c.has("-N") {
-		return never(c.told("-N")...)
+		return c.never("-N")
 	}
-	return unclear(c.path...)
+	return c.unclear()
 }
 
 // timeout ends what it runs, whatever that is.
 func (j *judge) timeout(c *call) verdict {
-	if len(c.args) > 1 && slices.Contains([]string{"0", "0s", "infinity"}, c.args[0]) {
+	if len(c.args) > 1 && list("0,0s,infinity").has(c.args[0]) {
 		return j.run(c.args[1:]).within(c.path...)
 	}
-	return ends(c.path...)
+	return c.ends()
 }
 
 // findExec judges what find runs on each file.
 func (j *judge) findExec(c *call) verdict {
-	v := ends(c.path...)
-	for i, a := range c.args {
-		if slices.Contains([]string{"-exec", "-execdir", "-ok"}, a) {
-			n := slices.IndexFunc(c.args[i:], func(s string) bool { return s == ";" || s == "+" })
-			if n > 1 {
-				v = worse(v, j.run(c.args[i+1:i+n]).within(c.path...))
-			}
+	v := c.ends()
+	for i, w := range c.words {
+		if !list("-exec,-execdir,-ok").has(w) {
+			continue
+		}
+		n := i + 1
+		for n < len(c.words) && c.words[n] != ";" && c.words[n] != "+" {
+			n++
+		}
+		if n > i+1 {
+			v = worse(v, j.run(c.words[i+1:n]).within(c.path...))
 		}
 	}
 	return v
@@ -144,13 +145,13 @@ func (j *judge) findExec(c *call) verdict {
 // together judges commands that are run side by side, each as one word: all are
 // waited for, unless the first to end takes the others with it.
 func (j *judge) together(c *call) verdict {
-	all := ends(c.path...)
+	all := c.ends()
 	some := Never
 	for _, a := range c.args {
 		var v verdict
 		kind, name, short := strings.Cut(a, ":")
 		switch {
-		case short && slices.Contains([]string{"npm", "pnpm", "yarn", "bun", "node", "deno"}, kind) && !strings.Contains(a, " "):
+		case short && list("npm,pnpm,yarn,bun,node,deno").has(kind) && !strings.Contains(a, " "):
 			v = script(name, nil)
 		default:
 			v = j.text(a, false)
@@ -158,29 +159,29 @@ func (j *judge) together(c *call) verdict {
 		all = worse(all, v.within(c.path...))
 		some = min(some, v.answer)
 	}
-	if o, ok := c.given([]string{"-k", "--kill-others", "--kill-signal"}); ok && all.answer == Never && some == Ends {
-		return unclear(c.told(o)...)
+	if o := c.given("-k,--kill-others,--kill-signal"); o != "" && all.answer == Never && some == Ends {
+		return c.unclear(o)
 	}
 	return all
 }
 
 func sleep(c *call) verdict {
 	for _, a := range c.args {
-		if slices.Contains([]string{"infinity", "inf"}, a) {
-			return never(c.told("infinity")...)
+		if list("infinity,inf").has(a) {
+			return c.never("infinity")
 		}
 	}
-	return ends(c.path...)
+	return c.ends()
 }
 
 // wait judges what was sent to the background before.
 func (j *judge) wait(c *call) verdict {
-	v := ends(c.path...)
+	v := c.ends()
 	for _, job := range j.jobs {
 		v = worse(v, job.within(c.path...))
 	}
 	if len(c.args) > 0 && v.answer == Never && len(j.jobs) > 1 || c.has("-n") && v.answer == Never {
-		return unclear(c.path...) // it is one of them that is waited for
+		return c.unclear() // it is one of them that is waited for
 	}
 	return v
 }

@@ -10,7 +10,6 @@
 package config
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
 	"time"
@@ -77,20 +76,23 @@ func Load(h host.Host, cwd string) (Config, []Problem) {
 			break // the nearest that can be used
 		}
 	}
-	slices.SortStableFunc(c.Patterns, func(a, b policy.Pattern) int { return cmp.Compare(weight(a), weight(b)) })
+	c.Patterns = inOrder(c.Patterns)
 	return c, problems
 }
 
-// weight orders patterns: the smallest counts first.
-func weight(p policy.Pattern) int {
-	w := 0
-	if Origin(p.From) != Project {
-		w += 2
+// inOrder are patterns in the order in which they count.
+func inOrder(all []policy.Pattern) []policy.Pattern {
+	var out []policy.Pattern
+	for _, from := range []Origin{Project, Person} {
+		for _, wait := range []bool{true, false} {
+			for _, p := range all {
+				if p.From == string(from) && p.Wait == wait {
+					out = append(out, p)
+				}
+			}
+		}
 	}
-	if !p.Wait {
-		w++
-	}
-	return w
+	return out
 }
 
 // add takes what a file says. Where it is broken, nothing of it counts.
