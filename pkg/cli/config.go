@@ -48,7 +48,7 @@ a session, up to the session's project.`,
 			}
 			a.printConfig(w, c, rows)
 			for _, p := range problems {
-				a.say("%s", problemText(w, p))
+				a.say(problemText(w, p))
 			}
 			return nil
 		},
@@ -162,7 +162,7 @@ what is wrong with them. The exit code is 1 when something is.`,
 func (a *app) checkConfig(w setup.World) error {
 	c, problems := config.Load(a.h, w.Cwd)
 	for _, p := range problems {
-		a.say("%s", problemText(w, p))
+		a.say(problemText(w, p))
 	}
 	if len(problems) > 0 {
 		return exitCode{code: exitFailed}

@@ -148,6 +148,7 @@ func (r *run) courierTasks(out *Outcome) ([]gate.Task, attribute.Result) {
 		out.Err = err
 		return nil, found
 	}
+	r.configure()
 	var own []gate.Task
 	for _, t := range r.e.Candidates() {
 		have, found := found.Owners[t.ID]

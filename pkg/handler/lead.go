@@ -75,6 +75,7 @@ func (r *run) lead() (Outcome, []byte) {
 		out.Decision = gate.DecideLead(facts, out.Spend)
 		return out, nil
 	}
+	r.configure()
 	ctx, cancel := r.until(readLimit)
 	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, nil)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"stopgate/pkg/attribute"
 	"stopgate/pkg/clocks"
+	"stopgate/pkg/config"
 	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
@@ -72,6 +73,16 @@ func (r *run) spend() gate.Policy {
 	return p
 }
 
+// configure adds to the flags what the person's and the project's files say. It is
+// called where a decision needs it, so that no other event reads them.
+func (r *run) configure() {
+	c, problems := config.Load(r.h, r.e.Cwd)
+	for _, p := range problems {
+		r.logger().Warn().Str("file", p.Path).Int("line", p.Line).Bool("ignored", p.Broken).Msg("configuration: " + p.Text)
+	}
+	r.p = config.Apply(r.p, c)
+}
+
 // agreedToEnd tells whether the agent is a teammate that agreed to its own shutdown.
 // It said nothing after that, so only a stop without words is looked into.
 func (r *run) agreedToEnd() bool {
@@ -84,7 +95,10 @@ func (r *run) agreedToEnd() bool {
 // still waits for the agent.
 func (r *run) prepareHold(facts *gate.Facts, found attribute.Result) {
 	own := func(l transcript.Launch) bool { return l.Owner == r.e.AgentID }
-	if r.p.Hold <= 0 || !slices.ContainsFunc(slices.Collect(maps.Values(found.Owners)), own) {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(found.Owners)), own) {
+		return
+	}
+	if r.configure(); r.p.Hold <= 0 {
 		return
 	}
 	r.clocks = clocks.ReadHold(r.h, event.SubagentStop, policy.Gate)
