@@ -210,12 +210,12 @@ func TestTheTimeoutOfOurOwnEntry(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(path, []byte(strings.NewReplacer("SELF", self, "LINK", link).Replace(text)), 0o600); err != nil {
+				if err := os.WriteFile(path, []byte(strings.NewReplacer("SELF", filepath.ToSlash(self), "LINK", filepath.ToSlash(link)).Replace(text)), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			h := world(map[string]string{"HOME": filepath.Join(dir, "home"), "CLAUDE_PROJECT_DIR": filepath.Join(dir, "project")},
-				map[int]string{20: strings.ReplaceAll(test.line, "DIR", dir)})
+			h := world(map[string]string{"HOME": filepath.Join(dir, "home"), "USERPROFILE": filepath.Join(dir, "home"), "CLAUDE_PROJECT_DIR": filepath.Join(dir, "project")},
+				map[int]string{20: strings.ReplaceAll(test.line, "DIR/", dir+string(filepath.Separator))})
 			h.Self = func() string { return self }
 			c := ReadHold(h, "SubagentStop", "gate")
 			by := test.by

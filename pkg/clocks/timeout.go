@@ -72,17 +72,7 @@ func settingsFiles(h host.Host, words []string, plugin string) []string {
 	default:
 		out = append(out, "/etc/claude-code/managed-settings.json")
 	}
-	config := h.Env("CLAUDE_CONFIG_DIR")
-	if config == "" {
-		home := h.Env("HOME")
-		if home == "" {
-			home = h.Env("USERPROFILE")
-		}
-		if home != "" {
-			config = filepath.Join(home, ".claude")
-		}
-	}
-	if config != "" {
+	if config := host.ClientHome(h.Env); config != "" {
 		out = append(out, filepath.Join(config, "settings.json"))
 	}
 	if project := h.Env("CLAUDE_PROJECT_DIR"); project != "" {

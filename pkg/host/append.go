@@ -9,7 +9,7 @@ import (
 // for adding to it and for reading. Like [Files.Open] it never waits for the other end
 // of a pipe.
 func OpenAppend(path string) (*os.File, fs.FileInfo, error) {
-	return regular(os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|nonblocking, 0o600))
+	return regular(openFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600))
 }
 
 // AppendByte adds one byte to a file, which is made like that of [OpenAppend]. Where

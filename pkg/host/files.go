@@ -29,7 +29,7 @@ func (f Files) Path(name string) string {
 // Open opens a regular file for reading. It never blocks on a pipe or device:
 // those give [ErrNotRegular].
 func (f Files) Open(name string) (*os.File, fs.FileInfo, error) {
-	return regular(os.OpenFile(f.Path(name), os.O_RDONLY|nonblocking, 0))
+	return regular(openFile(f.Path(name), os.O_RDONLY, 0))
 }
 
 // regular is a file that was opened, unless it is none that can be read to an end.
@@ -79,4 +79,4 @@ func (f Files) ReadSmall(name string, limit int) ([]byte, error) {
 
 // Inode is the file's number on its volume, or 0 where the system has none to
 // offer. Together with its content it tells a file that was replaced.
-func Inode(info fs.FileInfo) uint64 { return inode(info) }
+func Inode(file *os.File, info fs.FileInfo) uint64 { return inode(file, info) }

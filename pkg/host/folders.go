@@ -5,12 +5,13 @@ import (
 	"runtime"
 )
 
-// Home is the home folder of the person as the environment names it, or "". A relative
-// path is none: it would lead elsewhere from each folder.
+// Home is the home folder of the person as the environment names it, or "": the one
+// that the client takes, which on Windows is %USERPROFILE%, whatever a shell calls
+// HOME there. A relative path is none: it would lead elsewhere from each folder.
 func Home(env func(name string) string) string {
 	names := []string{"HOME"}
 	if runtime.GOOS == "windows" {
-		names = append(names, "USERPROFILE")
+		names = []string{"USERPROFILE", "HOME"}
 	}
 	return firstAbs(env, names...)
 }
@@ -56,7 +57,13 @@ func ClientHome(env func(name string) string) string {
 
 func xdg(env func(string) string, name, below string) string {
 	if runtime.GOOS == "windows" {
-		return firstAbs(env, "LOCALAPPDATA")
+		if dir := firstAbs(env, "LOCALAPPDATA"); dir != "" {
+			return dir
+		}
+		if home := Home(env); home != "" { // where it is unless somebody moved it
+			return filepath.Join(home, "AppData", "Local")
+		}
+		return ""
 	}
 	if dir := firstAbs(env, name); dir != "" {
 		return dir

@@ -20,7 +20,9 @@ func TestFilesThatSomebodyElseNamed(t *testing.T) {
 	if err := errors.Join(os.WriteFile(file, []byte("0123456789"), 0o600), os.Symlink(file, filepath.Join(dir, "link"))); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]bool{file: true, filepath.Join(dir, "link"): true, dir: false, filepath.Join(dir, "missing"): false, "": false, "a\x00b": false, os.DevNull: false, strings.Repeat("x", 10_000): false} {
+	_, err := os.Stat(filepath.Join(dir, "link"))
+	links := err == nil // some emulations of a system make links and do not follow them
+	for name, want := range map[string]bool{file: true, filepath.Join(dir, "link"): links, dir: false, filepath.Join(dir, "missing"): false, "": false, "a\x00b": false, os.DevNull: false, strings.Repeat("x", 10_000): false} {
 		if got := (Files{}).Regular(name); got != want {
 			t.Errorf("%.30q is a regular file: %v", name, got)
 		}
@@ -70,13 +72,14 @@ func TestAReplacedFileHasAnotherNumber(t *testing.T) {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		info, err := os.Stat(path)
+		file, info, err := Files{}.Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		numbers[Inode(info)] = true
+		numbers[Inode(file, info)] = true
+		_ = file.Close()
 	}
-	if len(numbers) != 2 && !numbers[0] {
+	if len(numbers) != 2 || numbers[0] {
 		t.Errorf("numbers %v", numbers)
 	}
 }

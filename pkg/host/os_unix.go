@@ -15,7 +15,7 @@ import (
 // making a terminal this process's own.
 const nonblocking = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-func inode(info fs.FileInfo) uint64 {
+func inode(_ *os.File, info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Ino) //nolint:unconvert // not everywhere 64 bits
 	}

@@ -2,16 +2,10 @@ package host
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 
 	"golang.org/x/sys/windows"
 )
-
-// nonblocking has no meaning here: opening never waits.
-const nonblocking = 0
-
-func inode(fs.FileInfo) uint64 { return 0 }
 
 func processAlive(pid int) bool {
 	if pid <= 0 {
@@ -28,7 +22,7 @@ func processAlive(pid int) bool {
 }
 
 func appendByte(path string, b byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	file, err := openFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}

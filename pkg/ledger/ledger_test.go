@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,17 @@ var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
 func folder(t testing.TB) state.Dir {
 	t.Helper()
-	return state.At(filepath.Join(t.TempDir(), "state"))
+	if runtime.GOOS != "windows" {
+		return state.At(filepath.Join(t.TempDir(), "state"))
+	}
+	// A store whose opening ended in a fault stays mapped as long as the process
+	// lives, and a file that is mapped cannot be removed there.
+	dir, err := os.MkdirTemp("", "ledger-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return state.At(filepath.Join(dir, "state"))
 }
 
 func update(t testing.TB, dir state.Dir, now time.Time, change func(*Tx)) {

@@ -17,6 +17,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"stopgate/pkg/host"
 	"stopgate/pkg/state"
 )
 
@@ -49,7 +50,7 @@ func guarded(f func(opener) error) (err error) {
 		}
 	}()
 	return f(func(name string, flags int, mode os.FileMode) (*os.File, error) {
-		file, err := os.OpenFile(name, flags, mode)
+		file, err := host.OpenShared(name, flags, mode)
 		if err == nil {
 			files = append(files, file)
 		}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
@@ -34,6 +35,9 @@ func TestTheEmptyStoreIsWhatBboltMakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		return
+	}
+	if runtime.GOOS == "windows" && len(made) > len(template) {
+		made = made[:len(template)] // what is mapped there makes the file as long as the map
 	}
 	if !bytes.Equal(made, template) {
 		t.Error("empty.db is not what bbolt makes: go test ./pkg/ledger -run EmptyStore -update")

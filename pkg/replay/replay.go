@@ -229,6 +229,7 @@ func (r *Recording) Start(root string) (*Play, error) {
 func (p *Play) Clock() host.Clock { return p.clock }
 
 func (p *Play) mapped(name string) string {
+	name = filepath.ToSlash(name) // as recorded, whatever this system joins paths with
 	if rest, ok := strings.CutPrefix(name, recordedConfig); ok {
 		return filepath.Join(p.root, "claude", filepath.FromSlash(rest))
 	}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"stopgate/pkg/settings"
+	"stopgate/pkg/state"
 )
 
 // UninstallOptions are what a person asked for.
@@ -203,11 +205,11 @@ func (p *UninstallPlan) Apply(ctx context.Context) error {
 		}
 		return p.w.save(p.rec)
 	}
-	return p.purge(ctx)
+	return p.purge(ctx, lock)
 }
 
 // purge ends what still works and removes what is ours.
-func (p *UninstallPlan) purge(ctx context.Context) error {
+func (p *UninstallPlan) purge(ctx context.Context, lock *state.Lock) error {
 	p.Purged, p.Kept = nil, nil
 	if err := p.w.endRunning(ctx, p.Running); err != nil {
 		return errors.Join(err, p.w.save(p.rec))
@@ -215,19 +217,23 @@ func (p *UninstallPlan) purge(ctx context.Context) error {
 	// The programs first, so that nothing begins any more; then what those wrote that
 	// had begun.
 	g := p.w.programsOf(p.rec)
-	p.remove(g)
+	p.remove(g, lock)
 	p.w.await(ctx, p.w.hookProcesses())
 	g.leftovers(p.rec)
-	p.remove(g)
+	p.remove(g, lock)
 	p.Kept = append(p.Kept, g.kept...)
 	removeEmpty(p.rec.Made)
 	return nil
 }
 
 // remove removes what goes, so far as it is there.
-func (p *UninstallPlan) remove(g *going) {
+func (p *UninstallPlan) remove(g *going, lock *state.Lock) {
 	for _, path := range g.gone {
-		switch err := os.Remove(path); {
+		drop := os.Remove
+		if filepath.Base(path) == lockFile {
+			drop = func(string) error { return lock.Remove() }
+		}
+		switch err := drop(path); {
 		case err == nil:
 			p.Purged = append(p.Purged, path)
 		case !errors.Is(err, fs.ErrNotExist):

@@ -71,6 +71,16 @@ func wait(ctx context.Context, file *flock.Flock, take func() error) error {
 // Release lets go of the lock.
 func (l *Lock) Release() { _ = l.file.Close() }
 
+// Remove removes the file of the lock and lets go of it, in the order in which the
+// system can: nobody who waits for the lock takes a file that is gone for it.
+func (l *Lock) Remove() error {
+	defer l.Release()
+	if lockStays {
+		l.Release() // whoever takes it now keeps the file from going
+	}
+	return os.Remove(l.file.Path())
+}
+
 // TryAcquire takes the exclusive lock if nobody has it.
 func TryAcquire(path string) (*Lock, bool) {
 	file := flock.New(path, flock.SetPermissions(0o600), flock.SetFlag(os.O_CREATE|os.O_RDWR))

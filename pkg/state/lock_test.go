@@ -81,6 +81,9 @@ func TestALockIsHandedOver(t *testing.T) {
 // A lock file that was swept away while somebody waited for it is no lock.
 func TestALockFileThatWasSweptAway(t *testing.T) {
 	t.Parallel()
+	if lockStays {
+		t.Skip("a lock file that is open cannot be removed there")
+	}
 	path := filepath.Join(t.TempDir(), "s.lock")
 	holder, err := Acquire(t.Context(), path, false)
 	if err != nil {

@@ -29,3 +29,7 @@ func private(dir string) error {
 	}
 	return nil
 }
+
+// lockStays: a lock file goes while its lock is held, and whoever waits for it looks
+// whether it is still the file under its name.
+const lockStays = false

@@ -143,9 +143,13 @@ func (d Dir) makeable() bool {
 	}
 }
 
-// Fallback is the place in the temp folder.
+// Fallback is the place in the temp folder, which others may share, and on Windows
+// nobody does.
 func Fallback() string {
-	return filepath.Join(os.TempDir(), "stopgate-"+strconv.Itoa(os.Getuid()))
+	if uid := os.Getuid(); uid >= 0 {
+		return filepath.Join(os.TempDir(), "stopgate-"+strconv.Itoa(uid))
+	}
+	return filepath.Join(os.TempDir(), "stopgate")
 }
 
 // Obstacle tells what lies in the place of the folder, or of the sessions' in it,

@@ -105,6 +105,9 @@ func (d Dir) clear(session string, l *leftovers, now time.Time, keep time.Durati
 		}
 	}
 	l.others = slices.DeleteFunc(l.others, func(path string) bool { return path == lockPath })
-	remove(append(append(l.asides, l.others...), lockPath)...) // the lock is the last to go
+	remove(append(l.asides, l.others...)...)
+	if d.ours(lockPath) && lock.Remove() == nil { // the last to go
+		removed++
+	}
 	return removed
 }

@@ -40,7 +40,7 @@ func CursorAt(files host.Files, path string, offset int64) (Cursor, error) {
 	if err != nil {
 		return Cursor{}, err
 	}
-	return Cursor{Inode: host.Inode(info), Sum: sum, Offset: offset}, nil
+	return Cursor{Inode: host.Inode(file, info), Sum: sum, Offset: offset}, nil
 }
 
 // Lister lists the agents' transcripts of a folder of agents again and again, as

@@ -61,7 +61,7 @@ func Scan(ctx context.Context, files host.Files, src Source, from Cursor) (Batch
 	}
 	defer file.Close() //nolint:errcheck // only read
 
-	inode := host.Inode(info)
+	inode := host.Inode(file, info)
 	if from.Offset > 0 {
 		sum, err := sumBefore(file, from.Offset)
 		anothers := from.Owner != "" && from.Owner != src.Owner
