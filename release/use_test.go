@@ -107,7 +107,11 @@ func TestAnotherVersionWhileAStopIsHeld(t *testing.T) {
 		{now, version.Number()}, {old, "0.0.9"}, {now, version.Number()},
 	} {
 		held := p.stops(p.session([]string{"1", "2", "3"}[i] + "1111111-2222-3333-4444-555555555555"))
-		p.does(filepath.Join(step.from, "hookctl"), "install")
+		before := "0.0.9"
+		if step.number == before {
+			before = version.Number()
+		}
+		p.sees(before+" -> "+step.number, filepath.Join(step.from, "hookctl"), "install")
 		p.sees("hookctl "+step.number, p.installed("hookctl"), "version")
 		p.sees("hook "+step.number, p.installed("hook"), "--version")
 		held.answers()

@@ -114,6 +114,9 @@ func (a *app) installed(w setup.World, rep *setup.InstallPlan, scope string, dry
 	for _, p := range rep.Programs {
 		scr.Line(fmt.Sprintf("  %-11s ", placedWord(p, dryRun, rep.Built)), w.Short(p.Path))
 	}
+	if rep.Was != "" && rep.Was != rep.Now {
+		scr.Line(fmt.Sprintf("  %-11s ", "version"), view.Clean(rep.Was), " -> ", rep.Now)
+	}
 	if rep.Link.Path != "" {
 		scr.Line(fmt.Sprintf("  %-11s ", linkWord(rep.Link, dryRun)), w.Short(rep.Link.Path))
 	}

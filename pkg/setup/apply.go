@@ -67,6 +67,7 @@ func (p *InstallPlan) place(rec *record) error {
 		}
 		rec.Programs[f.Path] = f.sum
 	}
+	rec.Version = p.Now
 	if from := p.programs.from; from != filepath.Join(p.w.Data(), binDir) {
 		rec.From = from
 	}

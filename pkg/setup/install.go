@@ -10,6 +10,7 @@ import (
 	"stopgate/pkg/host"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
+	"stopgate/pkg/version"
 )
 
 // InstallOptions are what a person asked for.
@@ -70,6 +71,9 @@ type InstallPlan struct {
 	// Programs are the files put in place; Built tells that they were built.
 	Programs []Placed
 	Built    bool
+	// Was is the version of the programs in place, "" where it is not known or there
+	// are none, and Now the one that takes their place.
+	Was, Now string
 	// Link is the link to hookctl; its Path is "" for none, and NoLink says why.
 	Link   Placed
 	NoLink string
@@ -146,6 +150,7 @@ func (p *InstallPlan) make(rec record) error {
 		return err
 	}
 	p.placings, p.Programs = nil, nil
+	p.Was, p.Now = rec.Version, version.Number()
 	for _, f := range []struct{ source, target string }{
 		{p.programs.Hook, p.w.Hook()}, {p.programs.Hookctl, p.w.Hookctl()},
 	} {

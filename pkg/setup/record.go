@@ -27,6 +27,8 @@ type record struct {
 	// Programs are the programs that were put in place, by path, with the
 	// SHA-256 of their bytes.
 	Programs map[string]string `json:"programs,omitempty"`
+	// Version is theirs; "" for those of a time when it was not noted.
+	Version string `json:"version,omitempty"`
 	// From is the folder that they came from: of the programs, or of their sources.
 	From string `json:"from,omitempty"`
 	// Link is the link to hookctl; "" for none.
