@@ -98,10 +98,12 @@ func (s *pass) grow(task int, children map[int][]int) {
 			continue
 		}
 		taken[st.PID] = true
-		if !st.Ended && !s.ours(st.PID) || len(tree.Processes) == maxTree {
+		ours, there := s.ours(st.PID)
+		if there && !ours && !st.Ended || len(tree.Processes) == maxTree {
 			tree.Others++
 			continue
 		}
+		st.Ended = st.Ended || !there // since its stat file was read
 		st.Writes = s.output(task, s.holds[st.PID])
 		tree.Processes = append(tree.Processes, st.Process)
 		next = append(next, children[st.PID]...)
@@ -109,10 +111,10 @@ func (s *pass) grow(task int, children map[int][]int) {
 	slices.SortFunc(tree.Processes, func(x, y Process) int { return cmp.Compare(x.PID, y.PID) })
 }
 
-// ours tells whether a process is this user's and may be looked at.
-func (s *pass) ours(pid int) bool {
+// ours tells whether a process is this user's, and whether it is still there.
+func (s *pass) ours(pid int) (ours, there bool) {
 	st, err := s.see(s.root, strconv.Itoa(pid))
-	return err == nil && st.Uid == s.uid
+	return err == nil && st.Uid == s.uid, err == nil
 }
 
 // there tells whether a process can be seen now.

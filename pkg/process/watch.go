@@ -29,6 +29,10 @@ type Task struct {
 	judge Judge
 }
 
+// Idle is how long the task has been idle by the rule for [Idle], whatever its
+// verdict was meanwhile.
+func (t *Task) Idle() time.Duration { return t.judge.Idle() }
+
 // Add begins to watch the task of an output file.
 func (w *Watch) Add(output string) *Task {
 	t := &Task{ask: ask{output: output}}
