@@ -7,8 +7,14 @@ import (
 
 	"stopgate/pkg/cli"
 	"stopgate/pkg/host"
+	"stopgate/pkg/process"
 )
 
 func main() {
-	os.Exit(cli.MainAs(cli.NameOf(os.Args[0]), host.System()))
+	h := host.System()
+	h.Held = func(path string) (held, known bool) {
+		pids, ok := process.Holders(path)
+		return len(pids) > 0, ok
+	}
+	os.Exit(cli.MainAs(cli.NameOf(os.Args[0]), h))
 }

@@ -181,7 +181,7 @@ func (a *app) opinion(s found) func(task string) fate.Fate {
 func (a *app) waitFor(s found, ids []string) *wait.Wait {
 	main := s.snap.Session.Transcript
 	w := &wait.Wait{
-		Files: a.h.Files, Clock: a.h.Clock, Watch: a.h.Watch,
+		Files: a.h.Files, Held: a.h.Held, Clock: a.h.Clock, Watch: a.h.Watch,
 		Main: main, From: s.snap.Cursors[main], Paths: []string{s.path}, Opinion: a.opinion(s),
 	}
 	for _, e := range s.snap.Ends {

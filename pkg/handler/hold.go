@@ -205,6 +205,7 @@ const (
 func (r *run) watch(tasks []gate.Task, found attribute.Result, live *liveness) *wait.Wait {
 	w := &wait.Wait{
 		Files: r.h.Files,
+		Held:  r.h.Held,
 		Clock: r.h.Clock,
 		Main:  r.e.TranscriptPath,
 		From:  found.Cursor(r.e.TranscriptPath),

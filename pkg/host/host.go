@@ -50,6 +50,9 @@ type Host struct {
 	// other end of the pipe or socket is closed. false also where that cannot be
 	// told: for a file, for a terminal, on Windows.
 	HungUp func() bool
+	// Held tells whether a process has a file as its stdout or stderr, and whether
+	// that can be told. nil, as in the hook, cannot tell: what looks is large.
+	Held func(path string) (held, known bool)
 	// Calm is for before a long wait: it gives memory back and makes the process
 	// one that wakes up cheaply, at the cost of some speed from then on. nil does
 	// nothing.

@@ -95,7 +95,7 @@ func begin(t *testing.T, script string, change ...func(*exec.Cmd)) *task {
 	t.Helper()
 	dir := t.TempDir()
 	k := &task{t: t, output: filepath.Join(dir, "x.output")}
-	out, err := os.Create(k.output)
+	out, err := os.Create(k.output) //realtime: real processes write to it
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,11 +72,11 @@ func TestWatchingATask(t *testing.T) {
 		want   Kind
 	}{
 		{"it ends", `echo ready; exec sleep 99`, nil, Idle},
-		{"its output is led elsewhere", `echo ready; until [ -e $DIR/go ]; do sleep 0.01; done; exec sleep 99 >$DIR/log 2>&1`, func(output string) error { return os.WriteFile(filepath.Join(filepath.Dir(output), "go"), nil, 0o600) }, Idle},
+		{"its output is led elsewhere", `echo ready; until [ -e $DIR/go ]; do sleep 0.01; done; exec sleep 99 >$DIR/log 2>&1`, func(output string) error { return os.WriteFile(filepath.Join(filepath.Dir(output), "go"), nil, 0o600) }, Idle}, //realtime: real processes write to it
 		{"its output file is renamed", `echo ready; exec sleep 99`, func(output string) error { return os.Rename(output, output+".old") }, Idle},
 		{"its output file is removed", `echo ready; exec sleep 99`, os.Remove, Idle},
 		{"its output file is replaced", `echo ready; exec sleep 99`, func(output string) error {
-			if err := os.WriteFile(output+".new", []byte("ready\n"), 0o600); err != nil {
+			if err := os.WriteFile(output+".new", []byte("ready\n"), 0o600); err != nil { //realtime: real processes write to it
 				return err
 			}
 			return os.Rename(output+".new", output)
@@ -173,12 +173,12 @@ func TestTasksThatNoProcessIsSeenOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer feed.Close()
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	log, err := os.Create(filepath.Join(t.TempDir(), "log")) //realtime: real processes write to it
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	other, err := os.Create(filepath.Join(filepath.Dir(output), "y.output"))
+	other, err := os.Create(filepath.Join(filepath.Dir(output), "y.output")) //realtime: real processes write to it
 	if err != nil {
 		t.Fatal(err)
 	}

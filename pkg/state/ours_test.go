@@ -197,8 +197,8 @@ func TestASwitchThatSomebodyMade(t *testing.T) {
 		"a file with words":    func(path string) error { return os.WriteFile(path, []byte("for the demo"), 0o600) },
 		"a folder":             func(path string) error { return os.Mkdir(path, 0o700) },
 		"a link":               func(path string) error { return os.Symlink(os.DevNull, path) },
-		"a file of ten kB":     func(path string) error { return os.WriteFile(path, []byte(strings.Repeat(" ", 10_000)), 0o600) },
-		"a file without bytes": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"a file of ten kB":     func(path string) error { return os.WriteFile(path, []byte(strings.Repeat(" ", 10_000)), 0o600) }, //realtime: no time of it matters
+		"a file without bytes": func(path string) error { return os.WriteFile(path, nil, 0o600) }, //realtime: no time of it matters
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,7 +41,7 @@ func TestEverythingOfOursIsKnown(t *testing.T) {
 	}
 	clear(damaged[:4096])
 	copy(damaged[2*4096:], strings.Repeat("noise", 4096))
-	if err := os.WriteFile(dir.Store("a-broken-one"), damaged, 0o600); err != nil {
+	if err := os.WriteFile(dir.Store("a-broken-one"), damaged, 0o600); err != nil { //realtime: no time of it matters
 		t.Fatal(err)
 	}
 	update("a-broken-one", nothing) // sets it aside
