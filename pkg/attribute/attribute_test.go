@@ -300,6 +300,32 @@ func TestNoTimeLeftForTheSiblings(t *testing.T) {
 	}
 }
 
+// Whenever the client writes the launch and the last message, also between two looks
+// of one stop at the transcript, the launch is found.
+func TestATranscriptThatIsWrittenBetweenTwoLooks(t *testing.T) {
+	t.Parallel()
+	for before := range 14 {
+		w := newWorld(t)
+		w.put("a1", "")
+		looks := 0
+		files := host.Files{Map: func(name string) string {
+			if transcript.AgentOf(name) == "a1" {
+				if looks++; looks == before+1 {
+					w.put("a1", launched("b1", true, false)+says("done"))
+				}
+			}
+			return name
+		}}
+		r := Find(t.Context(), host.Host{Clock: w.clock, Files: files}, w.stop("b1"), ledger.Snapshot{})
+		if looks <= before {
+			t.Fatalf("only %d looks", looks)
+		}
+		if owners(r) != "b1=a1" {
+			t.Errorf("written before look %d of %d: owners %q", before+1, looks, owners(r))
+		}
+	}
+}
+
 // An agent that ends twice with the same words is not caught up by the first.
 func TestTheSameLastWordsAgain(t *testing.T) {
 	w := newWorld(t)
