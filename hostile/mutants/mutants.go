@@ -260,7 +260,6 @@ var mutants = []mutant{
 	{"root installs into a person's home", "pkg/setup/owner.go", `w.uid() != 0 || owner == 0 {`, `w.uid() != 0 || owner >= 0 {`, installs},
 	{"a deleted home is made again", "pkg/setup/owner.go", `if home := w.Home(); home != "" {`, `if home := w.Home(); home == "" {`, installs},
 	{"a purge does not end what waits", "pkg/setup/uninstall.go", `p.w.endRunning(ctx, p.Running)`, `p.w.endRunning(ctx, nil)`, installs},
-	{"somebody's file is purged", "pkg/state/files.go", `name.MatchString(e.Name()) && fits(head(path), info.Size())`, `name.MatchString(e.Name()) && (fits != nil || fits(head(path), info.Size()))`, installs},
 	{"a folder that a person named is purged", "pkg/setup/leftovers.go", `return dir != w.Env(state.EnvDir) ||`, `return true ||`, installs},
 	{"a former hold stays", "pkg/setup/entries.go", `if moved = h.former(); moved {`, `if moved = false; moved {`, installs},
 	{"a hold over the stall limit is fine", "pkg/setup/limits.go", `if p.Hold > l.Longest() {`, `if false {`, "./pkg/doctor ./pkg/cli"},

@@ -160,7 +160,7 @@ func TestStrangers(t *testing.T) {
 func TestTasksThatNoProcessIsSeenOf(t *testing.T) {
 	me := os.Getpid()
 	output := filepath.Join(t.TempDir(), "x.output")
-	if err := os.WriteFile(output, nil, 0o600); err != nil {
+	if err := os.WriteFile(output, nil, 0o600); err != nil { //realtime: real processes write to it
 		t.Fatal(err)
 	}
 	devnull, err := os.Open(os.DevNull)

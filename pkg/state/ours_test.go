@@ -194,7 +194,7 @@ func TestAFolderThatHoldsSomebodysSessions(t *testing.T) {
 func TestASwitchThatSomebodyMade(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(path string) error{
-		"a file with words":    func(path string) error { return os.WriteFile(path, []byte("for the demo"), 0o600) },
+		"a file with words":    func(path string) error { return os.WriteFile(path, []byte("for the demo"), 0o600) }, //realtime: no time of it matters
 		"a folder":             func(path string) error { return os.Mkdir(path, 0o700) },
 		"a link":               func(path string) error { return os.Symlink(os.DevNull, path) },
 		"a file of ten kB":     func(path string) error { return os.WriteFile(path, []byte(strings.Repeat(" ", 10_000)), 0o600) }, //realtime: no time of it matters
