@@ -60,7 +60,7 @@ func (a *app) end(cmd *cobra.Command, err error) int {
 
 // sayError prints an error, each of those that were joined on a line of its own.
 func (a *app) sayError(err error) {
-	if all, ok := err.(interface{ Unwrap() []error }); ok && err.Error() == errors.Join(all.Unwrap()...).Error() { //nolint:errorlint // the outermost only
+	if all, ok := err.(interface{ Unwrap() []error }); ok && err.Error() == errors.Join(all.Unwrap()...).Error() {
 		for _, err := range all.Unwrap() {
 			a.sayError(err)
 		}

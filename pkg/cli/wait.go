@@ -165,7 +165,7 @@ func (a *app) opinion(s found) func(task string) fate.Fate {
 	tasks, next := s.tasks, a.h.Clock.Now().Add(statusEvery)
 	return func(task string) fate.Fate {
 		if now := a.h.Clock.Now(); !now.Before(next) {
-			began := time.Now() //nolint:forbidigo // what it costs by the machine's clock
+			began := time.Now()
 			tasks = a.tasksOf(s.id)
 			next = now.Add(statusEvery + 10*time.Since(began))
 		}

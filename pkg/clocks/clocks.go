@@ -202,17 +202,17 @@ func isClient(words []string) bool {
 // by a client that another one started (docs/client.md: hosts).
 func kind(words []string, entrypoint string, attended *bool) (Kind, string) {
 	const line, environment = "command line", "environment"
-	print := false
+	once := false
 	for i, w := range words {
 		switch {
 		case w == "--input-format=stream-json", w == "--input-format" && i+1 < len(words) && words[i+1] == "stream-json":
 			return Stream, line
 		case w == "-p", w == "--print":
-			print = true
+			once = true
 		}
 	}
 	switch {
-	case print:
+	case once:
 		return Print, line
 	case attended != nil && *attended:
 		return Terminal, environment

@@ -102,22 +102,22 @@ func TestTheClientsLimits(t *testing.T) {
 
 func TestHowLongAHoldMayBe(t *testing.T) {
 	t.Parallel()
-	const min = time.Minute
-	ten := Clocks{Stall: 10 * min, Timeout: 11 * min}
+	const minute = time.Minute
+	ten := Clocks{Stall: 10 * minute, Timeout: 11 * minute}
 	tests := []struct {
 		name       string
 		clocks     Clocks
 		want, left time.Duration
 		limit      Limit
 	}{
-		{"as long as it was asked for", ten, 2 * min, time.Hour, Limit{2 * min, ByHold}},
-		{"until the patience is over", ten, 9 * min, 3 * min, Limit{3 * min, ByPatience}},
-		{"half a minute less than the stall limit", ten, 30 * min, time.Hour, Limit{10*min - 30*time.Second, ByStall}},
-		{"five seconds under a short stall limit", Clocks{Stall: 15 * time.Second}, min, time.Hour, Limit{5 * time.Second, ByStall}},
-		{"not at all under one that is shorter still", Clocks{Stall: 5 * time.Second}, min, time.Hour, Limit{0, ByStall}},
-		{"less than the entry's timeout", Clocks{Stall: 10 * min, Timeout: min}, 9 * min, time.Hour, Limit{45 * time.Second, ByTimeout}},
-		{"a good part of a short timeout", Clocks{Stall: 10 * min, Timeout: 8 * time.Second}, 9 * min, time.Hour, Limit{6 * time.Second, ByTimeout}},
-		{"by nothing but the wish without a stall limit", Clocks{}, 30 * min, time.Hour, Limit{30 * min, ByHold}},
+		{"as long as it was asked for", ten, 2 * minute, time.Hour, Limit{2 * minute, ByHold}},
+		{"until the patience is over", ten, 9 * minute, 3 * minute, Limit{3 * minute, ByPatience}},
+		{"half a minute less than the stall limit", ten, 30 * minute, time.Hour, Limit{10*minute - 30*time.Second, ByStall}},
+		{"five seconds under a short stall limit", Clocks{Stall: 15 * time.Second}, minute, time.Hour, Limit{5 * time.Second, ByStall}},
+		{"not at all under one that is shorter still", Clocks{Stall: 5 * time.Second}, minute, time.Hour, Limit{0, ByStall}},
+		{"less than the entry's timeout", Clocks{Stall: 10 * minute, Timeout: minute}, 9 * minute, time.Hour, Limit{45 * time.Second, ByTimeout}},
+		{"a good part of a short timeout", Clocks{Stall: 10 * minute, Timeout: 8 * time.Second}, 9 * minute, time.Hour, Limit{6 * time.Second, ByTimeout}},
+		{"by nothing but the wish without a stall limit", Clocks{}, 30 * minute, time.Hour, Limit{30 * minute, ByHold}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -102,7 +102,7 @@ func AsideName(store string, now time.Time) string {
 // LastAside is when a store was last set aside; zero for never.
 func LastAside(store string) time.Time {
 	var last time.Time
-	for _, p := range list(filepath.Dir(store), filepath.Base(store)+asideMark, "") {
+	for _, p := range list(filepath.Dir(store), filepath.Base(store)+asideMark) {
 		at, err := time.Parse(asideStamp, strings.TrimPrefix(p, store+asideMark))
 		if err == nil && at.After(last) {
 			last = at

@@ -22,7 +22,7 @@ func storeBytes() string {
 	for _, page := range []int{0, 4096} {
 		binary.LittleEndian.PutUint32(data[page+16:], 0xED0CDAED)
 	}
-	return string(append(data, `schema........session{"session_id":"x"}`...))
+	return string(data) + `schema........session{"session_id":"x"}`
 }
 
 // somebodys are a folder of somebody else: names and forms that come close to ours.
@@ -142,7 +142,7 @@ var removers = map[string]func(Dir){
 	},
 	"whatever is named": func(d Dir) {
 		for _, dir := range []string{d.path, d.sessions(), filepath.Join(d.sessions(), "2024-01-01")} {
-			for _, path := range list(dir, "", "") {
+			for _, path := range list(dir, "") {
 				_ = d.Remove(path)
 			}
 		}
@@ -198,7 +198,7 @@ func TestASwitchThatSomebodyMade(t *testing.T) {
 		"a folder":             func(path string) error { return os.Mkdir(path, 0o700) },
 		"a link":               func(path string) error { return os.Symlink(os.DevNull, path) },
 		"a file of ten kB":     func(path string) error { return os.WriteFile(path, []byte(strings.Repeat(" ", 10_000)), 0o600) }, //realtime: no time of it matters
-		"a file without bytes": func(path string) error { return os.WriteFile(path, nil, 0o600) }, //realtime: no time of it matters
+		"a file without bytes": func(path string) error { return os.WriteFile(path, nil, 0o600) },                                 //realtime: no time of it matters
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
