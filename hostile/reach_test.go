@@ -71,8 +71,9 @@ func TestWhatTheHookReaches(t *testing.T) {
 			reached = append(reached, m[1])
 		}
 	}
-	// The client's command line and kind, and the timeout of our own entry.
-	clientsOwn := regexp.MustCompile(`^/proc/([0-9]+|self)/(cmdline|stat)$|^/etc/claude-code/managed-settings\.json$|/\.claude/settings(\.local)?\.json$`)
+	// The client's command line and kind, the timeout of our own entry, and what the
+	// person's and the project's files say.
+	clientsOwn := regexp.MustCompile(`^/proc/([0-9]+|self)/(cmdline|stat)$|^/etc/claude-code/managed-settings\.json$|/\.claude/settings(\.local)?\.json$|^\.stopgate\.toml$|/stopgate/config\.toml$`)
 	slices.Sort(reached)
 	reached = slices.Compact(reached)
 	agents := filepath.Join(w.dir, "p", w.session, "subagents")
@@ -80,7 +81,7 @@ func TestWhatTheHookReaches(t *testing.T) {
 		ok := strings.HasPrefix(path, w.state+"/") || path == w.state || path == w.main() || path == agents || strings.HasPrefix(path, agents+"/workflows") ||
 			strings.HasPrefix(path, agents+"/agent-") && (strings.HasSuffix(path, ".jsonl") || strings.HasSuffix(path, ".meta.json")) ||
 			strings.HasPrefix(path, filepath.Join(w.dir, "tasks")+"/") && strings.HasSuffix(path, ".output") ||
-			clientsOwn.MatchString(path)
+			clientsOwn.MatchString(path) || path == w.dir // the project, for its .stopgate.toml
 		if ok {
 			continue
 		}
