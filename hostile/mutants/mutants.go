@@ -243,7 +243,7 @@ var mutants = []mutant{
 	{"a link is ours", "pkg/state/ours.go", `if err != nil || !info.Mode().IsRegular() {`, `if err != nil {`, states},
 	{"any store of bbolt is ours", "pkg/state/ours.go", `if bytes.Contains(buf[:n], []byte(sessionRow)) {`, `if n > 0 {`, states},
 	{"what is not ours is removed", "pkg/state/ours.go", "\tif !d.ours(path) {\n\t\treturn fmt.Errorf", "\tif d.path == \"\" {\n\t\treturn fmt.Errorf", states},
-	{"a log of somebody else is written into", "pkg/state/log.go", `if info.Size() > 0 && !isLog(head(file, len(logBegins))) {`, `if info.Size() < 0 {`, states},
+	{"a log of somebody else is written into", "pkg/state/log.go", `if info.Size() > 0 && !isLog(head(file, maxBegin)) {`, `if info.Size() < 0 {`, states},
 	{"a home that was deleted is made again", "pkg/state/state.go", `case d.home != "" && !isFolder(d.home):`, `case d.home != "" && d.path == "":`, states},
 	{"a folder that was taken away is made again", "pkg/state/state.go", `case d.found:`, `case false:`, states},
 	{"records of another home are shown", "pkg/state/state.go", `(isFolder(d.sessions()) || d.makeable())`, `isFolder(d.sessions())`, states},

@@ -88,7 +88,7 @@ func (r *run) courier() (Outcome, string) {
 		return out, ""
 	}
 	who := gate.Addressee{ID: e.AgentID, Name: r.meta().Name}
-	r.logger().Info().Str("code", "courier").Int("tasks", len(mine)).Send()
+	r.logger().Info("courier", "code", "courier", "tasks", len(mine))
 	return out, gate.Wake(who, mine)
 }
 

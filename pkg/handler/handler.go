@@ -11,12 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
@@ -110,6 +109,9 @@ func Run(h host.Host) (code int, out Outcome) {
 		within(logLimit, func() { noteFiles(h, e) })
 		return 0, ephemeral(h, e)
 	}
+	if e.Name == event.PostToolUse && !launches(e) {
+		return 0, Outcome{Event: e} // most tool calls launch nothing
+	}
 	if p.Mode == policy.Lead && (&run{h: h, p: p, e: e}).leadPasses() {
 		return 0, Outcome{Event: e}
 	}
@@ -153,7 +155,7 @@ func fail(h host.Host, what string, err error) Outcome {
 	dir, _ := state.Find(h.Env) // without a folder there is no log
 	log, done := state.OpenLog(h.Env, dir)
 	defer done()
-	log.Warn().Err(err).Msg(what)
+	log.Warn(what, "error", err)
 	return Outcome{Err: err}
 }
 
@@ -186,7 +188,7 @@ func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
 		defer func() {
 			if v := recover(); v != nil {
 				res = result{out: Outcome{Event: r.e, Err: fmt.Errorf("panic: %v", v)}}
-				r.logger().Error().Str("stack", string(debug.Stack())).Msg(fmt.Sprint(v))
+				r.logger().Error(fmt.Sprint(v), "stack", string(debug.Stack()))
 			}
 			r.closeLog()
 			done <- res
@@ -255,15 +257,15 @@ type run struct {
 	// tidy tells that the folder is to be swept once the event is answered.
 	tidy bool
 
-	log      *zerolog.Logger
+	log      *slog.Logger
 	closelog func()
 }
 
-func (r *run) logger() *zerolog.Logger {
+func (r *run) logger() *slog.Logger {
 	if r.log == nil {
 		log, done := state.OpenLog(r.h.Env, r.dir)
-		log = log.With().Str("event", r.e.Name).Str("session", clip(r.e.SessionID)).Str("agent", clip(r.e.AgentID)).Logger()
-		r.log, r.closelog = &log, done
+		r.log = log.With("event", r.e.Name, "session", clip(r.e.SessionID), "agent", clip(r.e.AgentID))
+		r.closelog = done
 	}
 	return r.log
 }

@@ -79,7 +79,7 @@ func (r *run) lead() (Outcome, []byte) {
 	ctx, cancel := r.until(readLimit)
 	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, nil)
 	if err != nil {
-		r.logger().Warn().Err(err).Msg("read the store")
+		r.logger().Warn("read the store", "error", err)
 	}
 	found := attribute.Find(ctx, r.h, r.e, snap)
 	// Its own transcript is read to its end also where every task has an owner: the

@@ -13,6 +13,12 @@ import (
 	"stopgate/pkg/transcript"
 )
 
+// launches tells whether a tool call launched something.
+func launches(e event.Event) bool {
+	_, found := transcript.FromResponse(e.Tool, e.ToolUseID, e.ToolInput, e.ToolResponse, transcript.PostToolUse)
+	return found
+}
+
 // record keeps what an event other than SubagentStop tells. It is always silent.
 func (r *run) record() Outcome {
 	out := Outcome{Event: r.e}
@@ -21,10 +27,7 @@ func (r *run) record() Outcome {
 	case event.SubagentStart:
 		change = r.agentStarted
 	case event.PostToolUse:
-		launch, found := transcript.FromResponse(r.e.Tool, r.e.ToolUseID, r.e.ToolInput, r.e.ToolResponse, transcript.PostToolUse)
-		if !found {
-			return out // nothing to record: the store is not touched
-		}
+		launch, _ := transcript.FromResponse(r.e.Tool, r.e.ToolUseID, r.e.ToolInput, r.e.ToolResponse, transcript.PostToolUse)
 		launch.At, launch.Owner = r.began, transcript.Main
 		if r.e.AgentID != "" {
 			launch.Owner = r.e.AgentID
@@ -82,7 +85,7 @@ func (r *run) record() Outcome {
 		return nil
 	})
 	if out.Err != nil {
-		r.logger().Warn().Err(out.Err).Msg("record")
+		r.logger().Warn("record", "error", out.Err)
 	} else if fresh {
 		r.tidy = true
 	}
@@ -125,7 +128,7 @@ func (r *run) sweep() {
 		if n := r.dir.Sweep(r.began, state.Keep(r.h.Env)); n > 0 {
 			log, done := state.OpenLog(r.h.Env, r.dir)
 			defer done()
-			log.Info().Int("files", n).Msg("swept")
+			log.Info("swept", "files", n)
 		}
 	})
 }

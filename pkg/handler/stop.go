@@ -1,8 +1,10 @@
 package handler
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -78,7 +80,7 @@ func (r *run) spend() gate.Policy {
 func (r *run) configure() {
 	c, problems := config.Load(r.h, r.e.Cwd)
 	for _, p := range problems {
-		r.logger().Warn().Str("file", p.Path).Int("line", p.Line).Bool("ignored", p.Broken).Msg("configuration: " + p.Text)
+		r.logger().Warn("configuration: "+p.Text, "file", p.Path, "line", p.Line, "ignored", p.Broken)
 	}
 	r.p = config.Apply(r.p, c)
 }
@@ -198,7 +200,7 @@ func (r *run) attribute() attribute.Result {
 	defer cancel()
 	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, r.ids())
 	if err != nil {
-		r.logger().Warn().Err(err).Msg("read the store")
+		r.logger().Warn("read the store", "error", err)
 	}
 	return attribute.Find(ctx, r.h, r.e, snap)
 }
@@ -368,16 +370,17 @@ func (r *run) logStop(out Outcome) {
 	if out.Decision.Block && !r.p.Observe {
 		verdict = ledger.Block
 	}
-	entry := r.logger().Info()
+	log, level := r.logger(), slog.LevelInfo
 	if out.Err != nil {
-		entry = r.logger().Warn().Err(out.Err)
+		log, level = log.With("error", out.Err), slog.LevelWarn
 	}
 	own := make([]string, 0, len(out.Facts.Own))
 	for _, t := range out.Facts.Own[:min(len(out.Facts.Own), 20)] {
 		own = append(own, clip(t.ID))
 	}
-	entry.Str("verdict", verdict).Str("code", string(out.Decision.Code)).
-		Strs("own", own).Int("listed", len(r.e.Tasks)).Int("unowned", out.Facts.Unowned).
-		Dur("ms", r.h.Clock.Now().Sub(r.began)).Dur("held", out.Held).
-		Dur("settled", out.Settled).Bool("cut", out.Cut).Send()
+	log.Log(context.Background(), level, "stop", "verdict", verdict, "code", out.Decision.Code,
+		"own", own, "listed", len(r.e.Tasks), "unowned", out.Facts.Unowned,
+		"ms", ms(r.h.Clock.Now().Sub(r.began)), "held", ms(out.Held), "settled", ms(out.Settled), "cut", out.Cut)
 }
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

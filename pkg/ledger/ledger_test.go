@@ -494,7 +494,7 @@ func TestANewerStoreIsLeftAlone(t *testing.T) {
 	if !bytes.Equal(before, contentOf(t, path)) {
 		t.Error("the store has changed")
 	}
-	if !state.LastAside(path).IsZero() {
+	if !dir.LastAside(session).IsZero() {
 		t.Error("the store was set aside")
 	}
 }

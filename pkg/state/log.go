@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"unicode/utf16"
-
-	"github.com/rs/zerolog"
 
 	"stopgate/pkg/host"
 )
@@ -23,24 +23,42 @@ const (
 // LogPath is where the hook's log is.
 func (d Dir) LogPath() string { return filepath.Join(d.path, logFile) }
 
-// OpenLog opens the log at the level that $STOPGATE_LOG names (zerolog's names;
-// "info" by default, "disabled" for none). It never fails: where nothing can be
+// OpenLog opens the log at the level that $STOPGATE_LOG names: trace, debug, info (the
+// default), warn, error, or disabled for none. It never fails: where nothing can be
 // written, the logger writes nowhere. The second result closes it.
-func OpenLog(env func(string) string, dir Dir) (zerolog.Logger, func()) {
-	level := zerolog.InfoLevel
-	if name := env(EnvLog); name != "" {
-		if parsed, err := zerolog.ParseLevel(name); err == nil {
-			level = parsed
-		}
+func OpenLog(env func(string) string, dir Dir) (*slog.Logger, func()) {
+	nowhere := slog.New(slog.DiscardHandler)
+	level := slog.LevelInfo
+	switch name := strings.ToLower(env(EnvLog)); name {
+	case "disabled":
+		return nowhere, func() {}
+	case "trace":
+		level = slog.LevelDebug
+	case "", "fatal", "panic":
+	default:
+		_ = level.UnmarshalText([]byte(name)) // a name that is none leaves it as it was
 	}
-	if dir.path == "" || level == zerolog.Disabled {
-		return zerolog.Nop(), func() {}
+	if dir.path == "" {
+		return nowhere, func() {}
 	}
 	file, err := openLog(dir)
 	if err != nil {
-		return zerolog.Nop(), func() {}
+		return nowhere, func() {}
 	}
-	return zerolog.New(oneWrite{file}).Level(level).With().Timestamp().Logger(), func() { _ = file.Close() }
+	lines := slog.NewJSONHandler(oneWrite{file}, &slog.HandlerOptions{Level: level, ReplaceAttr: logKeys})
+	return slog.New(lines), func() { _ = file.Close() }
+}
+
+// logKeys names the level and the message as people look for them.
+func logKeys(groups []string, a slog.Attr) slog.Attr {
+	switch {
+	case len(groups) > 0:
+	case a.Key == slog.LevelKey:
+		a.Value = slog.StringValue(strings.ToLower(a.Value.String()))
+	case a.Key == slog.MessageKey:
+		a.Key = "message"
+	}
+	return a
 }
 
 // openLog opens the log, and begins a new one where it is full.
@@ -66,16 +84,16 @@ func openLogAt(path string) (*os.File, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if info.Size() > 0 && !isLog(head(file, len(logBegins))) {
+	if info.Size() > 0 && !isLog(head(file, maxBegin)) {
 		_ = file.Close()
 		return nil, 0, fmt.Errorf("%s: %w", path, ErrNotOurs)
 	}
 	return file, info.Size(), nil
 }
 
-// oneWrite hides that a log that cannot be written is an error: zerolog would
-// say so on stderr. What is not plain ASCII is written as JSON's escapes, since a
-// log is looked at in terminals, and an id can hold whatever its author liked.
+// oneWrite hides that a log cannot be written. What is not plain ASCII is written as
+// JSON's escapes, since a log is looked at in terminals, and an id can hold whatever
+// its author liked.
 type oneWrite struct{ w io.Writer }
 
 func (o oneWrite) Write(p []byte) (int, error) {

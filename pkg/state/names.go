@@ -99,9 +99,13 @@ func AsideName(store string, now time.Time) string {
 	return store + asideMark + now.UTC().Format(asideStamp)
 }
 
-// LastAside is when a store was last set aside; zero for never.
-func LastAside(store string) time.Time {
+// LastAside is when a session's store was last set aside; zero for never.
+func (d Dir) LastAside(sessionID string) time.Time {
 	var last time.Time
+	if d.made {
+		return last
+	}
+	store := d.Store(sessionID)
 	for _, p := range list(filepath.Dir(store), filepath.Base(store)+asideMark) {
 		at, err := time.Parse(asideStamp, strings.TrimPrefix(p, store+asideMark))
 		if err == nil && at.After(last) {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,7 +51,7 @@ func (k kind) form(r io.Reader, size int64) bool {
 	case aSwitch:
 		return size <= maxSwitch && isSwitch(head(r, maxSwitch))
 	case aLog:
-		return isLog(head(r, len(logBegins)))
+		return isLog(head(r, maxBegin))
 	}
 	return false
 }
@@ -202,13 +203,18 @@ func isSwitch(data []byte) bool {
 	return text == "" || err == nil
 }
 
-// logBegins is how each line of the log begins.
-const logBegins = `{"level":"`
+// logBegins are how a line of the log begins, of this version and of former ones.
+var logBegins = []string{`{"time":"`, `{"level":"`}
+
+// maxBegin is more than the longest of them.
+const maxBegin = 16
 
 // isLog tells whether this begins like the log, as far as it has been written.
 func isLog(data []byte) bool {
-	n := min(len(data), len(logBegins))
-	return string(data[:n]) == logBegins[:n]
+	return slices.ContainsFunc(logBegins, func(begin string) bool {
+		n := min(len(data), len(begin))
+		return string(data[:n]) == begin[:n]
+	})
 }
 
 // missing tells whether a path leads nowhere.

@@ -159,7 +159,7 @@ func switches(d Dir) {
 func logLine(d Dir) {
 	log, done := OpenLog(func(string) string { return "" }, d)
 	defer done()
-	log.Info().Msg(strings.Repeat("x", maxLog))
+	log.Info(strings.Repeat("x", maxLog))
 }
 
 // The folder that a person names can hold somebody's own sessions.

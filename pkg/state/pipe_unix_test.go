@@ -21,7 +21,7 @@ func TestPipesInPlaceOfFiles(t *testing.T) {
 	done := make(chan bool)
 	go func() {
 		log, closeLog := OpenLog(func(string) string { return "" }, dir)
-		log.Info().Msg("unread")
+		log.Info("unread")
 		closeLog()
 		done <- Off(func(string) string { return "" }, dir, "", time.Now())
 	}()

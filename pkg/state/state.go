@@ -31,8 +31,9 @@ type Dir struct {
 	path string
 	// home is the person's home folder, where the folder lies in it.
 	home string
-	// found tells that the folder was there already.
-	found bool
+	// found tells that the folder was there already, or is there now; made, that it was
+	// not, so that nothing of old is in it.
+	found, made bool
 }
 
 // Path is where the folder is.
@@ -71,7 +72,6 @@ func Place(env func(string) string) Dir {
 func Find(env func(string) string) (Dir, error) {
 	d := Place(env)
 	if d.usable() {
-		d.found = true
 		return d, nil
 	}
 	d = At(Fallback())
@@ -84,7 +84,6 @@ func Find(env func(string) string) (Dir, error) {
 	if !d.usable() {
 		return Dir{}, fmt.Errorf("%w: cannot write to %s", ErrNoFolder, d.path)
 	}
-	d.found = true
 	return d, nil
 }
 
@@ -111,7 +110,15 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-func (d Dir) usable() bool { return d.Make() == nil && host.Writable(d.sessions()) }
+// usable makes the folder, where it is missing, and tells whether it can be used.
+func (d *Dir) usable() bool {
+	d.made = d.path == "" || !isFolder(d.sessions())
+	if d.made && d.Make() != nil {
+		return false
+	}
+	d.found = true
+	return host.Writable(d.sessions())
+}
 
 // Existing returns the folder that [Find] would return, without creating one;
 // for programs that only read.

@@ -487,7 +487,7 @@ func TestAFolderWhoseNameIsAPattern(t *testing.T) {
 	if events, sessions := dir.EphemeralTotal(); events != 1 || sessions != 1 {
 		t.Errorf("%d ephemeral events of %d sessions", events, sessions)
 	}
-	if at := LastAside(dir.Store("s1")); !at.Equal(noon) {
+	if at := dir.LastAside("s1"); !at.Equal(noon) {
 		t.Errorf("set aside %v, want %v", at, noon)
 	}
 }
@@ -499,15 +499,16 @@ func TestStoresSetAside(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		name = "a[b]" // the others are in no name there
 	}
-	store := filepath.Join(t.TempDir(), name, "s.db")
-	if !LastAside(store).IsZero() {
+	dir := At(filepath.Join(t.TempDir(), name))
+	store := dir.Store("s")
+	if !dir.LastAside("s").IsZero() {
 		t.Error("set aside before it was")
 	}
 	for _, at := range []time.Time{noon, noon.Add(-time.Hour)} {
 		write(t, AsideName(store, at), "")
 	}
 	write(t, store+".corrupt-never", "")
-	if got := LastAside(store); !got.Equal(noon) {
+	if got := dir.LastAside("s"); !got.Equal(noon) {
 		t.Errorf("last set aside %v", got)
 	}
 }
@@ -519,8 +520,8 @@ func TestTheLog(t *testing.T) {
 		dir := At(t.TempDir())
 		for range 2 {
 			log, done := OpenLog(env{}.get, dir)
-			log.Info().Str("code", "own-task").Send()
-			log.Debug().Send()
+			log.Info("stop", "code", "own-task")
+			log.Debug("nothing")
 			done()
 		}
 		data, err := os.ReadFile(dir.LogPath())
@@ -541,9 +542,9 @@ func TestTheLog(t *testing.T) {
 		for level, want := range map[string]string{"debug": "diw", "info": "iw", "warn": "w", "disabled": "", "nonsense": "iw", "": "iw"} {
 			dir := At(t.TempDir())
 			log, done := OpenLog(env{EnvLog: level}.get, dir)
-			log.Debug().Msg("d")
-			log.Info().Msg("i")
-			log.Warn().Msg("w")
+			log.Debug("d")
+			log.Info("i")
+			log.Warn("w")
 			done()
 			data, _ := os.ReadFile(dir.LogPath())
 			got := ""
@@ -563,7 +564,7 @@ func TestTheLog(t *testing.T) {
 		text := strings.Repeat("x", 100<<10)
 		for range 40 {
 			log, done := OpenLog(env{}.get, dir)
-			log.Info().Msg(text)
+			log.Info(text)
 			done()
 		}
 		var size int64
@@ -588,7 +589,7 @@ func TestTheLog(t *testing.T) {
 		write(t, filepath.Join(dir.LogPath(), "x"), "")
 		for _, d := range []Dir{dir, {}, At(filepath.Join(dir.Path(), "missing"))} {
 			log, done := OpenLog(env{}.get, d)
-			log.Error().Msg("x")
+			log.Error("x")
 			done()
 		}
 	})

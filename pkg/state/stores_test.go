@@ -52,7 +52,7 @@ func TestEverythingOfOursIsKnown(t *testing.T) {
 	}
 	for range 2 { // the second one finds it full
 		log, done := state.OpenLog(func(string) string { return "" }, dir)
-		log.Info().Str("x", strings.Repeat("x", 2<<20)).Send()
+		log.Info("", "x", strings.Repeat("x", 2<<20))
 		done()
 	}
 

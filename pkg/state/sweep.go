@@ -28,6 +28,9 @@ func Keep(env func(string) string) time.Duration {
 // folder can hold somebody's own files.
 func (d Dir) Sweep(now time.Time, keep time.Duration) int {
 	removed := 0
+	if d.made {
+		return removed // nothing in it is old
+	}
 	for session, files := range d.unused(now, keep) {
 		removed += d.clear(session, files, now, keep)
 	}
