@@ -16,5 +16,5 @@ func main() {
 		pids, ok := process.Holders(path)
 		return len(pids) > 0, ok
 	}
-	os.Exit(cli.MainAs(cli.NameOf(os.Args[0]), h))
+	os.Exit(cli.Main(cli.NameOf(os.Args[0]), h))
 }

@@ -27,7 +27,7 @@ func run(t *testing.T, env map[string]string, clock host.Clock, args ...string) 
 		env[state.EnvDir] = filepath.Join(t.TempDir(), "state")
 	}
 	var out, errs bytes.Buffer
-	code = Main(host.Host{
+	code = Main(Names[0], host.Host{
 		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Args: args,
 		Env: func(name string) string { return env[name] }, Clock: clock,
 		Self: func() string { return "" }, Parent: func() int { return 1 }, Alive: func(int) bool { return true },

@@ -120,7 +120,7 @@ func TestAFullDiskForStdout(t *testing.T) {
 	for _, args := range [][]string{{"status"}, {"status", "--json"}, {"log"}, {"version"}, {"--version"}, {"--help"}, {"help"}, {"help", "status"}, {"demo"}, {"off"}, {"on"}, {"prune"}, {"completion", "zsh"}, {}} {
 		for err, want := range map[error]int{syscall.ENOSPC: exitFailed, syscall.EPIPE: exitDone} {
 			var stderr bytes.Buffer
-			code := Main(host.Host{
+			code := Main(Names[0], host.Host{
 				Stdin: strings.NewReader(""), Stdout: full{err}, Stderr: &stderr, Args: args, Clock: &steady{},
 				Env:  func(name string) string { return map[string]string{state.EnvDir: t.TempDir()}[name] },
 				Self: func() string { return "" }, Parent: func() int { return 1 }, Alive: func(int) bool { return true },

@@ -163,8 +163,8 @@ func (x explaining) field(name, text string) {
 func (x explaining) payload(out handler.Outcome, flags []string) {
 	e, d := out.Event, out.Decision
 	scr := x.scr
-	scr.Line(scr.Paint(view.Clean(orElse(e.Name, "an event without a name")), view.Strong), " of ", view.Clean(agentText(e)))
-	x.field("session", view.Clean(orElse(e.SessionID, "(none)")))
+	scr.Line(scr.Paint(view.Clean(cmp.Or(e.Name, "an event without a name")), view.Strong), " of ", view.Clean(agentText(e)))
+	x.field("session", view.Clean(cmp.Or(e.SessionID, "(none)")))
 	if out.Err != nil {
 		x.field("trouble", view.Clean(out.Err.Error()))
 	}
@@ -177,7 +177,7 @@ func (x explaining) payload(out handler.Outcome, flags []string) {
 		}
 		return
 	}
-	x.field("policy", orElse(view.Clean(strings.Join(flags, " ")), "the default: --blocks=1"))
+	x.field("policy", cmp.Or(view.Clean(strings.Join(flags, " ")), "the default: --blocks=1"))
 	if d.Code == gate.Ephemeral {
 		x.head("rules")
 		if e.EmptyAgentType() {
@@ -276,7 +276,7 @@ func (x explaining) standing(t event.Task, e event.Event, l transcript.Launch, o
 }
 
 func (x explaining) task(id, kind, standing string) {
-	x.scr.Text("  ", "    ", view.Clean(fmt.Sprintf("%s (%s): %s", id, orElse(kind, "unknown kind"), standing)), view.Normal)
+	x.scr.Text("  ", "    ", view.Clean(fmt.Sprintf("%s (%s): %s", id, cmp.Or(kind, "unknown kind"), standing)), view.Normal)
 }
 
 // evidence says how a launch was seen, and where.
@@ -288,7 +288,7 @@ func (x explaining) evidence(l transcript.Launch) {
 		transcript.Text:          "the result's first sentence alone, which a command can print too",
 		transcript.Meta:          "the parent in its meta file",
 	}[l.Evidence]
-	text := "by " + orElse(how, "unknown evidence")
+	text := "by " + cmp.Or(how, "unknown evidence")
 	if l.ToolUseID != "" {
 		text += ", call " + l.ToolUseID
 	}
@@ -360,13 +360,6 @@ func (x explaining) verdict(block bool, code gate.Code) {
 	x.scr.Line("the stop is ", x.scr.Paint("let through", view.Good), " [", view.Clean(string(code)), "]")
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 // explainStop explains a recorded stop.
 func (a *app) explainStop(n uint64, session string) error {
 	f, err := a.filter(session, false)
@@ -410,16 +403,16 @@ func (x explaining) stop(s view.Session, n uint64) {
 	}
 	stop := s.Stops[at]
 	scr := x.scr
-	who := orElse(stop.AgentID, "an agent without an id")
+	who := cmp.Or(stop.AgentID, "an agent without an id")
 	if label := s.Label(stop.AgentID); label != stop.AgentID {
 		who += " (" + label + ")"
 	}
 	scr.Line(scr.Paint(fmt.Sprintf("stop %d", n), view.Strong), " of ", view.Clean(who), " at ", scr.Clock(stop.Time, x.now))
 	x.field("session", view.Clean(s.ID))
-	x.field("policy", orElse(view.Clean(strings.Join(stop.Policy, " ")), "the default: --blocks=1"))
+	x.field("policy", cmp.Or(view.Clean(strings.Join(stop.Policy, " ")), "the default: --blocks=1"))
 	x.field("took", fmt.Sprintf("%d ms", (stop.Duration-stop.Held).Milliseconds()))
 	if stop.Held > 0 {
-		x.field("held", gate.Span(stop.Held)+", until "+view.Clean(orElse(stop.Code, "its end")))
+		x.field("held", gate.Span(stop.Held)+", until "+view.Clean(cmp.Or(stop.Code, "its end")))
 	}
 	if stop.Note != "" {
 		x.field("note", view.Clean(stop.Note))

@@ -76,11 +76,9 @@ type app struct {
 	understood bool
 }
 
-// Main runs hookctl and returns its exit code.
-func Main(h host.Host) int { return MainAs(Names[0], h) }
-
-// MainAs is Main under the one of [Names] by which the program was called.
-func MainAs(name string, h host.Host) int {
+// Main runs hookctl, under the one of [Names] by which it was called, and returns its
+// exit code.
+func Main(name string, h host.Host) int {
 	a := &app{h: h, name: name, folder: os.Getwd, out: &output{w: h.Stdout}}
 	a.terminal, _ = h.Stdout.(*os.File)
 	a.h.Stdout = a.out

@@ -24,8 +24,8 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"hookctl":  func() { os.Exit(MainAs(NameOf(os.Args[0]), testHost())) },
-		"stopgate": func() { os.Exit(MainAs(NameOf(os.Args[0]), testHost())) },
+		"hookctl":  func() { os.Exit(Main(NameOf(os.Args[0]), testHost())) },
+		"stopgate": func() { os.Exit(Main(NameOf(os.Args[0]), testHost())) },
 		"hook":     func() { os.Exit(handler.Main(testHost())) },
 	})
 }

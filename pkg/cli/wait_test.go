@@ -82,7 +82,7 @@ func (w *waiting) later(d time.Duration, do func()) { w.clock.at, w.clock.do = w
 
 func (w *waiting) run(args ...string) (code int, stdout, stderr string) {
 	var o, e bytes.Buffer
-	code = Main(host.Host{
+	code = Main(Names[0], host.Host{
 		Stdin: strings.NewReader(""), Stdout: &o, Stderr: &e, Args: args, Clock: w.clock,
 		Env: func(name string) string {
 			if name == state.EnvDir {

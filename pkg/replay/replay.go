@@ -14,7 +14,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -247,7 +247,7 @@ func (p *Play) Run(o Options, see func(Step)) error {
 			return err
 		}
 		name := gjson.GetBytes(e.Payload, "hook_event_name").Str
-		if contains(o.Without, name) {
+		if slices.Contains(o.Without, name) {
 			continue
 		}
 		p.clock.set(at)
@@ -330,7 +330,7 @@ func (p *Play) lines(want map[string]int, at time.Time) error {
 	for name := range want {
 		names = append(names, name)
 	}
-	sort.Strings(names)
+	slices.Sort(names)
 	for _, name := range names {
 		lines := p.rec.sources[name]
 		n := min(want[name], len(lines))
@@ -363,15 +363,6 @@ func (p *Play) write(name string, data []byte, at time.Time) error {
 		return err
 	}
 	return errors.Join(os.WriteFile(name, data, 0o600), os.Chtimes(name, at, at))
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // clock is the recorded time. Sleeping moves it on, and what is due happens.

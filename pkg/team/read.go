@@ -2,6 +2,7 @@ package team
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,12 +11,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"stopgate/pkg/host"
 )
 
 // Bounds on what is read: leftovers of years, or a broken writer, must not cost
@@ -44,9 +47,6 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s: %v", p.Path, p.Err)
 }
 
-// Unwrap returns the cause.
-func (p Problem) Unwrap() error { return p.Err }
-
 // Read reads the teams under configDir ($CLAUDE_CONFIG_DIR or ~/.claude), by
 // the name of their folder. What is missing is nothing; what is there and
 // cannot be read is a Problem, and the rest is read all the same. A folder
@@ -65,7 +65,7 @@ func Read(configDir string) ([]Team, []Problem) {
 		known := r.file(filepath.Join(dir, "config.json"), t.config)
 		r.files(filepath.Join(dir, "inboxes"), maxInboxes, t.inbox)
 		r.files(filepath.Join(configDir, "tasks", name), maxTasks, t.task)
-		sort.SliceStable(t.Tasks, func(i, j int) bool { return idLess(t.Tasks[i].ID, t.Tasks[j].ID) })
+		slices.SortStableFunc(t.Tasks, func(a, b Task) int { return compareIDs(a.ID, b.ID) })
 		if known || len(t.Mail) > 0 || len(t.Tasks) > 0 {
 			teams = append(teams, t)
 		}
@@ -148,17 +148,14 @@ func readRegular(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("is no regular file")
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	f, _, err := host.Files{}.Open(path)
+	if errors.Is(err, host.ErrNotRegular) {
+		return nil, errors.New("is no regular file")
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	if info, err = f.Stat(); err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("is no regular file")
-	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return nil, err
@@ -306,17 +303,19 @@ func (t *Team) task(name string, data []byte) error {
 	return nil
 }
 
-// idLess puts numbers in their order and before everything else.
-func idLess(a, b string) bool {
+// compareIDs puts numbers in their order and before everything else.
+func compareIDs(a, b string) int {
 	x, errX := strconv.ParseUint(a, 10, 64)
 	y, errY := strconv.ParseUint(b, 10, 64)
 	switch {
 	case errX == nil && errY == nil && x != y:
-		return x < y
-	case (errX == nil) != (errY == nil):
-		return errX == nil
+		return cmp.Compare(x, y)
+	case errX == nil && errY != nil:
+		return -1
+	case errX != nil && errY == nil:
+		return 1
 	}
-	return a < b
+	return cmp.Compare(a, b)
 }
 
 // each calls f for the objects in a list.

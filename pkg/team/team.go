@@ -14,6 +14,7 @@ package team
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -312,20 +313,11 @@ func (t Team) Blockers(task Task) []Task {
 		if other.ID == task.ID || !other.Open() {
 			continue
 		}
-		if contains(task.BlockedBy, other.ID) || contains(other.Blocks, task.ID) {
+		if slices.Contains(task.BlockedBy, other.ID) || slices.Contains(other.Blocks, task.ID) {
 			all = append(all, other)
 		}
 	}
 	return all
-}
-
-func contains(all []string, s string) bool {
-	for _, x := range all {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // fileName is a name as the client writes it into file names.

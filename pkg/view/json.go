@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -220,7 +221,7 @@ func teamsJSON(teams []Team) []jsonTeam {
 		for _, m := range t.Members {
 			x.Members = append(x.Members, jsonMember{
 				Name: m.Name, ID: m.ID, AgentID: m.AgentID, Color: m.Color, Type: m.Type, Backend: m.Backend, Pane: m.Pane,
-				Lead: m.Lead, Separate: m.Separate, State: first(string(m.State), "unknown"), Since: when(m.Since),
+				Lead: m.Lead, Separate: m.Separate, State: cmp.Or(string(m.State), "unknown"), Since: when(m.Since),
 				Unread: m.Unread, Asked: when(m.Asked), Stuck: m.Stuck, Why: m.Why, Advice: m.Advice,
 			})
 		}

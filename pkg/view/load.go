@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func (s Source) Load(ctx context.Context, f Filter) (Status, error) {
 			defer func() { <-room }()
 			r := &results[i]
 			snap, err := s.read(ctx, path)
-			r.id = first(snap.Session.ID, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+			r.id = cmp.Or(snap.Session.ID, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 			switch {
 			case err != nil:
 				r.skipped = true

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -57,7 +58,7 @@ func (e Entry) Print(scr Screen, now time.Time) {
 	case e.Observed:
 		verdict, style = "would block", Busy
 	}
-	agent := first(e.AgentID, "?")
+	agent := cmp.Or(e.AgentID, "?")
 	if e.Type != "" {
 		agent += " " + e.Type
 	}

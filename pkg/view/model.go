@@ -75,11 +75,6 @@ type Status struct {
 	StateDir string
 }
 
-// Recorded tells whether anything was ever recorded.
-func (s Status) Recorded() bool {
-	return len(s.Sessions)+len(s.Problems)+s.Elsewhere > 0 || s.EphemeralEvents > 0
-}
-
 // Problem is something that could not be read.
 type Problem struct {
 	Path, Text string

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -39,8 +40,8 @@ func (s Session) Label(id string) string {
 // Title is what an agent is: its name or its launcher's words for it, and its
 // type.
 func (a Agent) Title() string {
-	kind := first(a.Type, "agent")
-	switch name := first(a.Name, a.Description); name {
+	kind := cmp.Or(a.Type, "agent")
+	switch name := cmp.Or(a.Name, a.Description); name {
 	case "", kind:
 		return kind
 	default:
@@ -50,7 +51,7 @@ func (a Agent) Title() string {
 
 // label names a task in a sentence.
 func (t Task) label(now time.Time) string {
-	kind := first(t.Kind, "task")
+	kind := cmp.Or(t.Kind, "task")
 	switch {
 	case t.ExitCode != nil:
 		return fmt.Sprintf("%s (%s, exit code %d)", t.ID, kind, *t.ExitCode)

@@ -302,7 +302,7 @@ func (b *builder) task(id string) Task {
 	listed := b.listed[id]
 	t := Task{
 		ID: id, Kind: b.kind(id), Owner: l.Owner,
-		Output: first(first(l.Output, end.Output), b.besides(id)), Evidence: string(l.Evidence), ToolUse: l.ToolUseID, File: l.File, Line: l.Line,
+		Output: cmp.Or(l.Output, end.Output, b.besides(id)), Evidence: string(l.Evidence), ToolUse: l.ToolUseID, File: l.File, Line: l.Line,
 		Launched: l.At, Persistent: l.Persistent, Ignored: listed.Ignored || l.Ignored, Released: b.snap.Released[id],
 		Blocks: b.snap.Charged[id], Courier: b.snap.Couriers[id].At,
 	}
@@ -357,8 +357,8 @@ func (b *builder) agent(id string) Agent {
 	}
 	rec, m := b.snap.Agents[id], b.metas[id]
 	a := Agent{
-		ID: id, Type: first(rec.Type, m.AgentType), Name: first(m.Name, rec.Name), Description: m.Description,
-		Team: first(rec.Team, m.TeamName), Color: first(m.Color, rec.Color), Parent: first(rec.Parent, m.ParentAgentID),
+		ID: id, Type: cmp.Or(rec.Type, m.AgentType), Name: cmp.Or(m.Name, rec.Name), Description: m.Description,
+		Team: cmp.Or(rec.Team, m.TeamName), Color: cmp.Or(m.Color, rec.Color), Parent: cmp.Or(rec.Parent, m.ParentAgentID),
 		Stops: rec.Stops, Blocks: rec.Blocks, Own: b.owned[id],
 	}
 	if l := b.account.Launches[id]; a.Parent == "" && l.Owner != transcript.Main {
@@ -407,13 +407,6 @@ func (b *builder) life(id string) life {
 	l.started = later(l.started, b.woken[id])
 	l.open = slices.ContainsFunc(b.owned[id], func(own string) bool { return b.task(own).State.Open() })
 	return l
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func sorted[T any](m map[string]T) []string {

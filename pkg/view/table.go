@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -257,7 +258,7 @@ func (x Session) taskRow(t Task, now time.Time) []Cell {
 	if !t.Launched.IsZero() {
 		age = gate.Span(max(0, now.Sub(t.Launched)))
 	}
-	kind := Clean(first(t.Kind, "?"))
+	kind := Clean(cmp.Or(t.Kind, "?"))
 	if t.Kind == event.TypeMCP {
 		kind = "mcp"
 	}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -125,7 +126,7 @@ func (t Team) printTasks(scr Screen, whole bool) {
 		if task.Owner == "" {
 			owner = Cell{"nobody", Faint}
 		}
-		status := Cell{Clean(first(task.Status, "?")), Normal}
+		status := Cell{Clean(cmp.Or(task.Status, "?")), Normal}
 		if task.Status == team.InProgress {
 			status = Cell{"in progress", Busy}
 		}

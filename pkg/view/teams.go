@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"stopgate/pkg/host"
 	"stopgate/pkg/team"
 	"stopgate/pkg/transcript"
 )
@@ -114,10 +116,7 @@ func (s Source) teams(f *teamFiles, mainTranscript string) teamFolder {
 	if shown := configDir(mainTranscript); shown != "" {
 		return f.of(configDir(s.Files.Path(mainTranscript)), shown)
 	}
-	dir := s.Env("CLAUDE_CONFIG_DIR")
-	if home := first(s.Env("HOME"), s.Env("USERPROFILE")); dir == "" && home != "" {
-		dir = filepath.Join(home, ".claude")
-	}
+	dir := host.ClientHome(s.Env)
 	return f.of(dir, dir)
 }
 
@@ -197,8 +196,8 @@ func (b *builder) mate(agent string) (m mate, ok bool) {
 	if !b.teammate(agent) {
 		return m, false
 	}
-	m.team, ok = b.teamFile(first(rec.Team, meta.TeamName))
-	m.name = first(first(meta.Name, rec.Name), first(team.NameOf(agent), first(rec.Type, meta.AgentType)))
+	m.team, ok = b.teamFile(cmp.Or(rec.Team, meta.TeamName))
+	m.name = cmp.Or(meta.Name, rec.Name, team.NameOf(agent), rec.Type, meta.AgentType)
 	if member, found := m.team.Member(agent, m.name); found {
 		m.name = member.Name
 	}
@@ -255,7 +254,7 @@ func (t *Team) seat(a Agent, name string) {
 	m := &t.Members[i]
 	m.AgentID, m.State, m.Since = a.ID, a.State, a.Since
 	m.Stuck, m.Why, m.Advice = a.Stuck, a.Why, a.Advice
-	m.Color, m.Type = first(m.Color, a.Color), first(m.Type, a.Type)
+	m.Color, m.Type = cmp.Or(m.Color, a.Color), cmp.Or(m.Type, a.Type)
 }
 
 // team shows a team of this session, its members without their agents.
@@ -405,7 +404,7 @@ func (f teamFolder) problemsOf(teams []Team) []Problem {
 	var out []Problem
 	for _, p := range f.problems {
 		for _, t := range teams {
-			dir := filepath.Base(first(t.Dir, t.Name))
+			dir := filepath.Base(cmp.Or(t.Dir, t.Name))
 			below := func(kind string) bool {
 				folder := filepath.Join(f.path, kind, dir)
 				return dir != "." && p.Path != folder && inside(p.Path, folder)

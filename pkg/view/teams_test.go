@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -173,7 +174,7 @@ const (
 func members(s Session, i int) string {
 	var out []string
 	for _, m := range s.Teams[i].Members {
-		text := m.Name + " " + first(m.Color, "-") + " " + first(string(m.State), "unknown")
+		text := m.Name + " " + cmp.Or(m.Color, "-") + " " + cmp.Or(string(m.State), "unknown")
 		switch {
 		case m.Lead:
 			text += " lead"
