@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"stopgate/pkg/host"
 )
 
 //go:embed .claude-plugin/plugin.json .claude-plugin/marketplace.json hooks/hooks.json README.md
@@ -52,13 +54,7 @@ func Build(dir, hook, hookctl string) ([]string, error) {
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}
-		// A new file each time: a session may be running the old program.
-		temp := to + ".new"
-		if err := os.WriteFile(temp, data, mode); err != nil {
-			return err
-		}
-		if err := os.Rename(temp, to); err != nil {
-			_ = os.Remove(temp)
+		if err := host.Replace(to, data, mode); err != nil { // a session may be running the old program
 			return err
 		}
 		written = append(written, name)

@@ -367,19 +367,13 @@ func realDir(dir string) (string, error) {
 
 // read returns nil, nil, nil for a missing file.
 func read(target string) ([]byte, fs.FileInfo, error) {
-	// Asked before it is opened: opening a pipe would wait for a writer.
-	info, err := os.Stat(target)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, info, err := host.Files{}.Open(target)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
+	case errors.Is(err, host.ErrNotRegular):
 		return nil, nil, fmt.Errorf("%s: is no regular file", target)
-	}
-	f, err := os.Open(target)
-	if err != nil {
+	case err != nil:
 		return nil, nil, err
 	}
 	defer f.Close() //nolint:errcheck // only read
@@ -509,13 +503,7 @@ func saveRecord(name string, rec Record) error {
 	if old, _, err := read(name); err == nil && bytes.Equal(old, data) {
 		return nil
 	}
-	temp, err := writeTemp(filepath.Dir(name), data, 0o600, nil)
-	if err == nil {
-		if err = os.Rename(temp, name); err != nil {
-			_ = os.Remove(temp)
-		}
-	}
-	if err != nil {
+	if err := host.Replace(name, data, 0o600); err != nil {
 		return fmt.Errorf("record: %w", err)
 	}
 	return nil
