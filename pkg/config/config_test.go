@@ -146,6 +146,16 @@ wait-for = "^proj-wait"
 	}
 }
 
+// A duration is written as everywhere else.
+func TestADurationWithDays(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write(p.person, `patience = "0.5d"`)
+	if c, problems := p.load(p.root); problems != nil || c.Patience.V != 12*time.Hour {
+		t.Errorf("%+v, %q", c.Patience, problems)
+	}
+}
+
 // What is wrong with one key leaves the others; what is no TOML is as if absent.
 func TestWhatIsWrongWithAFile(t *testing.T) {
 	t.Parallel()

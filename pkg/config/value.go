@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stopgate/pkg/policy"
+	spans "stopgate/pkg/span"
 )
 
 // Bounds of what a file may say: somebody else may have written it.
@@ -75,7 +76,7 @@ func duration(r raw) (time.Duration, error) {
 	if err := r.want(aString); err != nil {
 		return 0, err
 	}
-	d, err := time.ParseDuration(r.text)
+	d, err := spans.Parse(r.text)
 	switch {
 	case err != nil:
 		return 0, errors.New(`not a duration like "30s", "10m" or "1h30m"`)
