@@ -2,6 +2,8 @@ module stopgate
 
 go 1.26.0
 
+toolchain go1.26.9
+
 require (
 	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/creack/pty v1.1.24
