@@ -13,8 +13,9 @@ import (
 func main() {
 	h := host.System()
 	h.Held = func(path string) (held, known bool) {
-		pids, ok := process.Holders(path)
-		return len(pids) > 0, ok
+		tree, ok := process.Look(path)
+		held = len(tree.PIDs()) > 0
+		return held, ok && (held || tree.Sure) // none may also be one that was not seen
 	}
 	os.Exit(cli.Main(cli.NameOf(os.Args[0]), h))
 }

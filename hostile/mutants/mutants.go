@@ -140,7 +140,7 @@ var mutants = []mutant{
 	{"a parked agent has ended", "pkg/fate/judge.go", `s.End.Parked && !s.Owns &&`, `false &&`, fates},
 	{"the output's last line is not read", "pkg/fate/judge.go", `case s.marked(gone):`, `case false:`, fates},
 	{"a printed last line is an end", "pkg/fate/judge.go", `return s.Output.Quiet >= QuietEnd`, `return true`, fates},
-	{"whoever has the output open is not asked", "pkg/fate/judge.go", `return !s.Output.Held`, `return true`, fates},
+	{"whoever has the output open is not asked", "pkg/fate/judge.go", `return !held`, `return held || !held`, fates},
 	{"an old client's output has a last line", "pkg/fate/output.go", `if !o.Unmarked {`, `if true {`, fates},
 	{"a list does not refute a printed end", "pkg/fate/judge.go", `s.refuted(s.Output.Written, s.Output.Seen)`, `false`, fates},
 	{"a list does not refute a told end", "pkg/fate/judge.go", `!s.refuted(s.End.At, s.EndSeen)`, `true`, fates},

@@ -80,6 +80,14 @@ func TestWaitAndStatusAgree(t *testing.T) {
 			hosttest.Write(w.t, w.clock.now.Add(-minute), w.output("b1"), "x\n[exited with code 0]\n")
 			w.list(0, "b1")
 		}, "running", "running", nil},
+		"one that printed an end and whose process lives": {func(w *waiting) {
+			hosttest.Write(w.t, w.clock.now.Add(-minute), w.output("b1"), "x\n[exited with code 0]\n")
+			w.held = func(path string) (bool, bool) { return path == w.output("b1"), true }
+		}, "running", "running", nil},
+		"one that was killed a moment ago, with all its processes": {func(w *waiting) {
+			hosttest.Write(w.t, w.clock.now.Add(-time.Second), w.output("b1"), "x\n[killed]\n")
+			w.held = func(string) (bool, bool) { return false, true }
+		}, "killed", "killed", nil},
 		"one that printed an end on an old client": {func(w *waiting) {
 			w.told(`{"type":"user","version":"2.1.220","message":{"content":"go"}}`)
 			hosttest.Write(w.t, w.clock.now.Add(-minute), w.output("b1"), "x\n[killed]\n")

@@ -187,6 +187,7 @@ func (a *app) source() view.Source {
 		Now:   a.h.Clock.Now(),
 		Env:   a.h.Env,
 		Alive: a.h.Alive,
+		Held:  a.h.Held,
 		Lives: func(p ledger.Process) bool { return p.Lives(a.h) },
 		Here:  team.Here, StartOf: team.StartOf,
 	}

@@ -43,6 +43,8 @@ type waiting struct {
 	t     *testing.T
 	dir   string
 	clock *steady
+	// held tells that a process has the output files open; nil cannot tell.
+	held func(path string) (held, known bool)
 }
 
 func newWaiting(t *testing.T) *waiting {
@@ -93,6 +95,7 @@ func (w *waiting) run(args ...string) (code int, stdout, stderr string) {
 		Self:   func() string { return "" },
 		Parent: func() int { return 1 },
 		Alive:  func(int) bool { return true },
+		Held:   w.held,
 	})
 	return code, o.String(), e.String()
 }

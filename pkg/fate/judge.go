@@ -84,8 +84,10 @@ func (s Signs) marked(gone bool) bool {
 		return false
 	case gone:
 		return true
-	case s.Output.HeldKnown:
-		return !s.Output.Held
+	case s.Output.Held != nil:
+		if held, known := s.Output.Held(); known {
+			return !held
+		}
 	}
 	return s.Output.Quiet >= QuietEnd
 }

@@ -34,11 +34,11 @@ type Output struct {
 	// Seen is when it was seen to be written like this; zero for one that was so
 	// at first.
 	Seen time.Time
-	// Held tells that a process has it open for writing; HeldKnown whether that
-	// can be told.
-	Held, HeldKnown bool
-	// Next is when it is worth another look though it does not change; zero for
-	// never.
+	// Held tells whether a process has it open for writing, and whether that can be
+	// told; nil cannot tell. To look for processes is not cheap.
+	Held func() (held, known bool)
+	// Next is when it is worth another look though it does not change, as long as
+	// the task is not over; zero for never.
 	Next time.Time
 }
 
@@ -63,9 +63,11 @@ type Outputs struct {
 // seen is an output file as it was last looked at.
 type seen struct {
 	out Output
-	// first is when it was first seen like this, and asked when it was last asked
-	// who has it open.
-	first, asked time.Time
+	// first is when it was first seen like this.
+	first time.Time
+	// held and known are what was last found of who has it open, and asked when.
+	held, known bool
+	asked       time.Time
 }
 
 // Look looks at a file at now.
@@ -91,31 +93,32 @@ func (o *Outputs) Look(path string, now time.Time) Output {
 		o.known[path] = have
 	}
 	have.out.Quiet = max(now.Sub(have.out.Written), now.Sub(have.first))
-	have.out.Next = time.Time{}
-	if have.out.Mark != transcript.NoMark {
-		o.ask(have, now)
+	out := have.out
+	if out.Mark == transcript.NoMark {
+		return out
 	}
-	return have.out
+	switch {
+	case o.Held == nil && out.Quiet < QuietEnd:
+		out.Next = now.Add(QuietEnd - out.Quiet)
+	case o.Held == nil: // nothing more will come of it
+	case out.Quiet < askAfter:
+		out.Next = now.Add(askAfter - out.Quiet)
+	default:
+		out.Next = now.Add(askEvery)
+	}
+	if o.Held != nil {
+		out.Held = func() (bool, bool) { return o.ask(have, now) }
+	}
+	return out
 }
 
 // ask finds out who has the file open, now and then, as long as somebody may.
-func (o *Outputs) ask(s *seen, now time.Time) {
-	if o.Held == nil {
-		if s.out.Quiet < QuietEnd {
-			s.out.Next = now.Add(QuietEnd - s.out.Quiet)
-		}
-		return
-	}
-	if age := s.out.Quiet; age < askAfter {
-		s.out.Next = now.Add(askAfter - age)
-		return
-	}
-	free := func() bool { return s.out.HeldKnown && !s.out.Held }
-	if !free() && (s.asked.IsZero() || now.Sub(s.asked).Abs() >= askEvery) {
+// Whoever opens it later is no part of the task.
+func (o *Outputs) ask(s *seen, now time.Time) (held, known bool) {
+	free := s.known && !s.held
+	if again := s.asked.IsZero() || now.Sub(s.asked).Abs() >= askEvery; !free && again && s.out.Quiet >= askAfter {
 		s.asked = now
-		s.out.Held, s.out.HeldKnown = o.Held(s.out.Path)
+		s.held, s.known = o.Held(o.Files.Path(s.out.Path))
 	}
-	if !free() { // whoever opens it later is no part of the task
-		s.out.Next = now.Add(askEvery)
-	}
+	return s.held, s.known
 }

@@ -87,21 +87,25 @@ func TestWhoHasAnOutputOpen(t *testing.T) {
 		{after: 900 * time.Millisecond, asked: 1, known: true, held: true, next: 1900 * time.Millisecond},
 		{after: 1500 * time.Millisecond, asked: 2, known: true, held: true, next: 2500 * time.Millisecond},
 		{after: 20 * time.Second, asked: 3, known: true, held: true, next: 21 * time.Second},
-		{after: 21 * time.Second, leave: true, asked: 4, known: true},
-		{after: 30 * time.Second, asked: 4, known: true},
+		{after: 21 * time.Second, leave: true, asked: 4, known: true, next: 22 * time.Second},
+		{after: 30 * time.Second, asked: 4, known: true, next: 31 * time.Second},
 	} {
 		held = held && !step.leave
 		o := outputs.Look(path, noon.Add(step.after))
+		if before := asked; o.Held == nil || before != asked {
+			t.Fatalf("after %s: asked without need: %+v", step.after, o)
+		}
+		isHeld, known := o.Held()
 		next := time.Time{}
 		if step.next > 0 {
 			next = noon.Add(step.next)
 		}
-		if asked != step.asked || o.HeldKnown != step.known || o.Held != step.held || !o.Next.Equal(next) {
+		if asked != step.asked || known != step.known || isHeld != step.held || !o.Next.Equal(next) {
 			t.Errorf("after %s: asked %d times, %+v", step.after, asked, o)
 		}
 	}
 	hosttest.Append(t, noon.Add(time.Minute), path, "more\n")
-	if o := outputs.Look(path, noon.Add(time.Hour)); asked != 4 || o.HeldKnown {
+	if o := outputs.Look(path, noon.Add(time.Hour)); asked != 4 || o.Held != nil {
 		t.Errorf("without a mark: asked %d times, %+v", asked, o)
 	}
 }

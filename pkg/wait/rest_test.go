@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"stopgate/pkg/fate"
 	"stopgate/pkg/host"
 	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/transcript"
@@ -26,6 +27,8 @@ type bell struct {
 	broken error
 	rung   bool
 	closed int
+	// waits is called at each Wait; nil is not.
+	waits func()
 }
 
 func (b *bell) Add(path string) error {
@@ -40,6 +43,9 @@ func (b *bell) Add(path string) error {
 }
 
 func (b *bell) Wait(ctx context.Context, d time.Duration) bool {
+	if b.waits != nil {
+		b.waits()
+	}
 	for end := b.clock.now.Add(d); !b.rung && b.clock.now.Before(end) && ctx.Err() == nil; {
 		b.sleep(ctx, min(5*time.Millisecond, end.Sub(b.clock.now)))
 	}
@@ -151,6 +157,13 @@ func TestWhatAWaitWatches(t *testing.T) {
 	w := p.wait("b1")
 	w.Tasks = append(w.Tasks, Task{ID: "c1", Kind: "subagent"}, Task{ID: "m1", Kind: "monitor"})
 	w.Clock, w.Watch = belled{bell}, func() (host.Watcher, error) { return bell, nil }
+	bell.waits = func() {
+		for path := range w.files {
+			if _, err := os.Stat(path); err == nil && !bell.added[path] {
+				t.Errorf("it rests, and %s is not watched", path)
+			}
+		}
+	}
 	w.Inboxes, w.Paths = []string{p.path("inbox.json")}, []string{p.path("store"), p.path("off")}
 	p.clock.plans[5*time.Second] = func() { p.write("inbox.json", "[]"); p.write("off", "") }
 	p.clock.plans[10*time.Second] = func() {
@@ -171,5 +184,24 @@ func TestWhatAWaitWatches(t *testing.T) {
 	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(bell.added)); !slices.Equal(got, want) {
 		t.Errorf("watched %q, want %q", got, want)
+	}
+}
+
+// A last line that a younger list refutes is looked at when something changes,
+// not again and again.
+func TestAPrintedEndCostsNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("b1", "[exited with code 0]\n")
+	p.clock.now = p.clock.now.Add(time.Hour)
+	p.clock.begun = p.clock.now
+	bell := &bell{clock: p.clock, added: map[string]bool{}}
+	w := p.wait("b1")
+	w.Clock, w.Watch = belled{bell}, func() (host.Watcher, error) { return bell, nil }
+	w.List = func() fate.List { return fate.List{At: p.clock.begun, Tasks: map[string]bool{"b1": true}} }
+	looks := 0
+	w.Cancelled = func() string { looks++; return "" }
+	if r := w.Run(t.Context()); r.Why != Deadline || looks > 45 {
+		t.Errorf("ended by %s after %d looks", r.Why, looks)
 	}
 }

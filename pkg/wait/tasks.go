@@ -89,13 +89,13 @@ func (w *Wait) task(t Task, now time.Time) fate.Fate {
 	if out.Seen.Equal(now) {
 		w.changed = w.looked
 	}
-	if !out.Next.IsZero() {
-		w.again(out.Next)
-	}
 	f := fate.Judge(fate.Signs{
 		Task: t.ID, End: end, EndSeen: w.seen.ends[t.ID], Heard: w.known.Heard(t.ID, t.Owner), Output: out,
 		Launched: t.Launched, List: w.seen.list, Seen: w.seen.named[t.ID], ListSeen: w.seen.came,
 	})
+	if !f.Over() && !out.Next.IsZero() {
+		w.again(out.Next)
+	}
 	return w.unsaid(f, now)
 }
 
