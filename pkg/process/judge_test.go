@@ -159,21 +159,29 @@ func untold(_ int, o *Observation) { o.Told = false }
 // How often a task is looked at does not change what it is taken for.
 func TestVerdictsAtAnyPace(t *testing.T) {
 	t.Parallel()
-	for _, pace := range []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 25 * time.Second} {
-		perSecond := pace.Seconds()
-		for name, c := range map[string]struct {
-			ticks float64 // of the lasting child, a second
-			kind  Kind
-		}{"idle": {0, Serves}, "as idle as may be": {1, Serves}, "busy": {2, Works}} {
+	for _, c := range []struct {
+		name   string
+		ticks  float64 // that the lasting child uses in a second
+		serves bool
+	}{
+		{"idle", 0, true},
+		{"as idle as may be", 1, true},
+		{"a little less idle", 1.3, false},
+		{"slow", 2, false},
+		{"busy", 50, false},
+	} {
+		for _, pace := range []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 25 * time.Second} {
 			var j Judge
 			var got Verdict
-			for n := 0; time.Duration(n)*pace <= 2*time.Minute; n++ {
-				o := shell(listens(80), func(n int, o *Observation) { o.Processes[1].Own += uint64(float64(n) * c.ticks * perSecond) })(n)
+			for n := 0; time.Duration(n)*pace <= 5*time.Minute; n++ {
+				o := shell(listens(80), func(n int, o *Observation) { o.Processes[1].Own += uint64(float64(n) * c.ticks * pace.Seconds()) })(n)
 				o.At = noon.Add(time.Duration(n) * pace)
-				got = j.See(o)
+				if got = j.See(o); got.Kind == Serves && !c.serves {
+					break
+				}
 			}
-			if got.Kind != c.kind {
-				t.Errorf("%s, looked at every %v: %s", name, pace, got)
+			if (got.Kind == Serves) != c.serves || c.name == "busy" && got.Kind != Works {
+				t.Errorf("%s, looked at every %v: %s", c.name, pace, got)
 			}
 		}
 	}

@@ -151,6 +151,9 @@ type memory struct {
 	// strangers are processes that belong to no task: they never will, and need
 	// not be looked at again while they live.
 	strangers map[int]bool
+	// ours are processes of tasks that are known to be this user's, with their
+	// starts.
+	ours map[int]uint64
 	// looks counts those that used the memory.
 	looks int
 }

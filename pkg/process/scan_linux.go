@@ -52,8 +52,9 @@ func scan(root string, m *memory, asks []ask, client int) (found []answer, ok bo
 	}
 	defer s.close()
 	if m.looks++; m.looks%renew == 0 {
-		m.strangers = nil
+		m.strangers, m.ours = nil, nil
 	}
+	s.known = m.ours
 	strangers := m.strangers
 	for try := 0; try == 0 || try <= again && s.missed(); try++ {
 		// One that forks all the time may have been between two processes: the new
@@ -67,7 +68,7 @@ func scan(root string, m *memory, asks []ask, client int) (found []answer, ok bo
 		}
 	}
 	s.trees(client)
-	m.strangers = s.strangers(m.strangers)
+	m.strangers, m.ours = s.strangers(m.strangers), s.members()
 	return s.found, true
 }
 
@@ -82,6 +83,9 @@ type pass struct {
 	// holds tells of each process that was looked at which of the output files is
 	// its stdout or stderr; the zero identity is none of them.
 	holds map[int]identity
+	// known are processes of this user that belonged to a task before, with their
+	// starts.
+	known map[int]uint64
 	// stat is what is known of the processes that were looked at.
 	stat map[int]status
 	buf  [8192]byte
@@ -183,10 +187,10 @@ func (s *pass) read(path string) []byte {
 func (s *pass) holder(pid string) identity {
 	for _, fd := range []string{"/fd/1", "/fd/2"} {
 		st, err := s.see(s.root, pid+fd)
-		if errors.Is(err, unix.EACCES) {
-			break // of another user
+		if err != nil {
+			break // of another user, or the kernel's own
 		}
-		if err != nil || !regular(st) {
+		if !regular(st) {
 			continue
 		}
 		id := idOf(st)
@@ -240,18 +244,25 @@ func (s *pass) missed() bool {
 	return false
 }
 
-// strangers are the processes that belong to no tree.
-func (s *pass) strangers(before map[int]bool) map[int]bool {
-	ours := map[int]bool{}
+// members are the processes that belong to a tree, with their starts.
+func (s *pass) members() map[int]uint64 {
+	all := map[int]uint64{}
 	for _, f := range s.found {
 		for _, p := range f.tree.Processes {
-			ours[p.PID] = true
+			if !p.Ended {
+				all[p.PID] = p.Start
+			}
 		}
 	}
-	now := map[int]bool{}
+	return all
+}
+
+// strangers are the processes that belong to no tree.
+func (s *pass) strangers(before map[int]bool) map[int]bool {
+	members, now := s.members(), map[int]bool{}
 	for _, pid := range s.listed {
 		_, looked := s.stat[pid]
-		if !ours[pid] && (looked || before[pid]) {
+		if _, member := members[pid]; !member && (looked || before[pid]) {
 			now[pid] = true
 		}
 	}

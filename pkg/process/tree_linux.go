@@ -98,7 +98,7 @@ func (s *pass) grow(task int, children map[int][]int) {
 			continue
 		}
 		taken[st.PID] = true
-		ours, there := s.ours(st.PID)
+		ours, there := s.ours(st.Process)
 		if there && !ours && !st.Ended || len(tree.Processes) == maxTree {
 			tree.Others++
 			continue
@@ -112,8 +112,11 @@ func (s *pass) grow(task int, children map[int][]int) {
 }
 
 // ours tells whether a process is this user's, and whether it is still there.
-func (s *pass) ours(pid int) (ours, there bool) {
-	st, err := s.see(s.root, strconv.Itoa(pid))
+func (s *pass) ours(p Process) (ours, there bool) {
+	if start, known := s.known[p.PID]; known && start == p.Start {
+		return true, true
+	}
+	st, err := s.see(s.root, strconv.Itoa(p.PID))
 	return err == nil && st.Uid == s.uid, err == nil
 }
 

@@ -50,9 +50,12 @@ func (w *Watch) Drop(task *Task) {
 	}
 }
 
-// deepAfter is how long a task must have been idle before it is looked at what it
-// holds open: one that works holds what it likes.
-const deepAfter = ServesAfter / 2
+// How long a task must have been idle before more of it is looked at: what it
+// holds open decides after [ServesAfter], how much it writes after [IdleAfter].
+const (
+	deepAfter  = ServesAfter / 2
+	weighAfter = IdleAfter - 2*time.Minute
+)
 
 // Look looks at all the tasks and brings their verdicts up to date. Every few
 // seconds is often enough; a look takes some milliseconds.
@@ -69,6 +72,8 @@ func (w *Watch) Look(now time.Time) {
 		tree := found[i].tree
 		if told && t.judge.Idle() >= deepAfter {
 			deepen(system, &tree)
+		}
+		if told && t.judge.Idle() >= weighAfter {
 			weigh(system, &tree)
 		}
 		t.ask.file = first(t.ask.file, found[i].file)

@@ -56,14 +56,16 @@ type tanks struct {
 }
 
 // newTanks has the numbers. A tree is idle that uses no more than 2 ticks in 2 s
-// (docs/client.md: the processes of a background shell). A poll loop is idle too:
+// (docs/client.md: the processes of a background shell); and what idles in an
+// interpreter tidies up once in a minute or two, for up to 6 ticks (vite, nodemon
+// and vitest were seen to). A poll loop is idle too:
 // its shell lasts and does next to nothing, but what it starts each time is a
 // program that loads and ends. Measured in ticks a second: `sleep 1` 0.1, `grep;
 // sleep 1` 0.3, `curl; sleep 1` 0.9, `sleep 0.1` 1.4, `pgrep; sleep 1` 1.4, `node
 // -e; sleep 5` 1.5, `python3 -c; sleep 5` 3.2.
 func newTanks() tanks {
 	return tanks{
-		serves: tank{rate: 1, room: 2},
+		serves: tank{rate: 1, room: 10},
 		lasts:  tank{rate: 1, room: 60},
 		polls:  tank{rate: 5, room: 300},
 	}
