@@ -1,0 +1,209 @@
+// Package history remembers what became of background commands: how often one
+// ended by itself and how long it took, how often it was left running, what it was
+// seen to do. So what a command did before can say what it will do again. It keeps
+// no text: a command is known by a hash of it and of its project, under a key that
+// never leaves the store.
+//
+// It is one bbolt file for all sessions, history.db in the state folder. Where it
+// cannot be had, because it is broken, locked or of a newer version, nothing is
+// known and nothing is noted: what was remembered is a convenience, never a
+// condition. The package decides nothing but what a history is worth.
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"stopgate/pkg/state"
+	"stopgate/pkg/store"
+)
+
+const (
+	// schema is the version of the store's layout.
+	schema = 1
+	// MaxEntries bounds the commands that are remembered; the oldest go first.
+	MaxEntries = 2000
+	// Keep is how long a command is remembered that does not run.
+	Keep = 90 * 24 * time.Hour
+	// sweepEvery is how often what is no longer remembered goes.
+	sweepEvery = 24 * time.Hour
+	// keepLast is how many durations of a command are kept.
+	keepLast = 8
+)
+
+// Names in the state folder.
+const (
+	fileName  = "history.db"
+	lockName  = "history.lock"
+	asideName = "history.db.corrupt"
+)
+
+// Files are the names of all files in the state folder that may be the history's.
+func Files() []string { return []string{fileName, fileName + ".new", lockName, asideName} }
+
+// Path is where the store is.
+func Path(dir state.Dir) string { return filepath.Join(dir.Path(), fileName) }
+
+// Expect tells what the history says of commands of a project, in their order. It
+// creates nothing, and waits for a lock until ctx is done. Where it fails, nothing
+// is said of any.
+func Expect(ctx context.Context, dir state.Dir, now time.Time, project string, commands ...string) ([]Expectation, error) {
+	out := make([]Expectation, len(commands))
+	err := view(ctx, dir, func(tx *bolt.Tx) error {
+		for i, command := range commands {
+			if e, ok := get(tx, keyOf(tx, command, project)); ok && !e.old(now) {
+				out[i] = e.Expect()
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return make([]Expectation, len(commands)), err
+	}
+	return out, nil
+}
+
+// Find is the entry of a command in a project.
+func Find(ctx context.Context, dir state.Dir, now time.Time, project, command string) (e Entry, found bool, err error) {
+	err = view(ctx, dir, func(tx *bolt.Tx) error {
+		e, found = get(tx, keyOf(tx, command, project))
+		return nil
+	})
+	return e, found && !e.old(now), err
+}
+
+// All are the entries, those first that were noted last.
+func All(ctx context.Context, dir state.Dir, now time.Time) ([]Entry, error) {
+	var all []Entry
+	err := view(ctx, dir, func(tx *bolt.Tx) error {
+		all = slices.DeleteFunc(entries(tx), func(e Entry) bool { return e.old(now) })
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b Entry) int { return b.Last.Compare(a.Last) })
+	return all, err
+}
+
+// Record notes what happened. It waits for the lock until ctx is done. A store
+// that is broken is set aside and begun afresh.
+func Record(ctx context.Context, dir state.Dir, now time.Time, notes ...Note) error {
+	notes = slices.DeleteFunc(slices.Clone(notes), func(n Note) bool { return Normal(n.Command, n.Project) == "" || n.What == 0 })
+	if len(notes) == 0 {
+		return nil
+	}
+	return update(ctx, dir, func(tx *bolt.Tx) error {
+		if err := needSecret(tx); err != nil {
+			return err
+		}
+		b, err := tx.CreateBucketIfNotExists(bucketCommands)
+		if err != nil {
+			return err
+		}
+		if err := sweep(tx, now); err != nil {
+			return err
+		}
+		for _, n := range notes {
+			key := keyOf(tx, n.Command, n.Project)
+			e, known := get(tx, key)
+			if !known {
+				if err := makeRoom(tx); err != nil {
+					return err
+				}
+			}
+			if !known || e.old(now) {
+				e = Entry{Key: key}
+			}
+			e.add(n, now)
+			if err := put(b, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Forget removes the entries whose keys begin like this, and tells how many went;
+// "" removes all, and the key that they are hashed with.
+func Forget(ctx context.Context, dir state.Dir, begin string) (gone int, err error) {
+	if _, err := os.Stat(Path(dir)); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	err = update(ctx, dir, func(tx *bolt.Tx) error {
+		gone = 0
+		if tx.Bucket(bucketCommands) == nil {
+			return nil
+		}
+		err := thin(tx, func(_ int, e Entry) bool {
+			forget := strings.HasPrefix(e.Key, begin)
+			if forget {
+				gone++
+			}
+			return forget
+		})
+		if begin == "" && tx.Bucket(bucketSecret) != nil {
+			err = errors.Join(err, tx.DeleteBucket(bucketSecret))
+		}
+		return err
+	})
+	return gone, err
+}
+
+// view reads the store. Where there is none, it is as if it were empty.
+func view(ctx context.Context, dir state.Dir, read func(*bolt.Tx) error) error {
+	path := Path(dir)
+	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return nil
+	}
+	lock, err := state.Share(ctx, filepath.Join(dir.Path(), lockName))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		lock, err = nil, nil // bbolt's own lock keeps writers out
+	}
+	if err != nil {
+		return busy(err)
+	}
+	if lock != nil {
+		defer lock.Release()
+	}
+	if err := store.View(path, schema, read); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// update changes the store under the lock.
+func update(ctx context.Context, dir state.Dir, change func(*bolt.Tx) error) error {
+	if err := os.MkdirAll(dir.Path(), 0o700); err != nil {
+		return err
+	}
+	lock, err := state.Acquire(ctx, filepath.Join(dir.Path(), lockName), false)
+	if err != nil {
+		return busy(err)
+	}
+	defer lock.Release()
+	path := Path(dir)
+	err = store.Update(path, schema, change)
+	if !errors.Is(err, store.ErrBroken) {
+		return err
+	}
+	aside := filepath.Join(dir.Path(), asideName)
+	if err := errors.Join(os.RemoveAll(aside), os.Rename(path, aside)); err != nil {
+		return err
+	}
+	return store.Update(path, schema, change)
+}
+
+func busy(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w: %w", store.ErrBusy, err)
+	}
+	return err
+}

@@ -1,0 +1,135 @@
+package history
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+var (
+	bucketSecret   = []byte("secret")
+	bucketCommands = []byte("commands")
+	keySecret      = []byte("key")
+	keySwept       = []byte("swept")
+)
+
+// needSecret makes the key of the hashes, once.
+func needSecret(tx *bolt.Tx) error {
+	b, err := tx.CreateBucketIfNotExists(bucketSecret)
+	if err != nil || len(b.Get(keySecret)) == sha256.Size {
+		return err
+	}
+	secret := make([]byte, sha256.Size)
+	if _, err := rand.Read(secret); err != nil {
+		return err
+	}
+	return b.Put(keySecret, secret)
+}
+
+// keyOf is the hash that a command of a project is known by, "" where there is no
+// command or no key yet.
+func keyOf(tx *bolt.Tx, command, project string) string {
+	b := tx.Bucket(bucketSecret)
+	if b == nil || len(b.Get(keySecret)) != sha256.Size {
+		return ""
+	}
+	normal := Normal(command, project)
+	if normal == "" {
+		return ""
+	}
+	h := hmac.New(sha256.New, b.Get(keySecret))
+	_, _ = fmt.Fprintf(h, "%s\x00%s", filepath.Clean(project), normal) // never fails
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// get reads an entry; one that cannot be read is none.
+func get(tx *bolt.Tx, key string) (e Entry, ok bool) {
+	b := tx.Bucket(bucketCommands)
+	if b == nil || key == "" {
+		return e, false
+	}
+	data := b.Get([]byte(key))
+	if data == nil || json.Unmarshal(data, &e) != nil {
+		return Entry{}, false
+	}
+	e.Key = key
+	return e, true
+}
+
+func put(b *bolt.Bucket, e Entry) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return b.Put([]byte(e.Key), data)
+}
+
+// entries are all entries, unreadable ones as those that were never noted.
+func entries(tx *bolt.Tx) (all []Entry) {
+	b := tx.Bucket(bucketCommands)
+	if b == nil {
+		return nil
+	}
+	_ = b.ForEach(func(k, v []byte) error {
+		var e Entry
+		if json.Unmarshal(v, &e) != nil {
+			e = Entry{}
+		}
+		e.Key = string(k)
+		all = append(all, e)
+		return nil
+	})
+	return all
+}
+
+// sweep removes, once a day, what is no longer remembered.
+func sweep(tx *bolt.Tx, now time.Time) error {
+	secret, swept := tx.Bucket(bucketSecret), time.Time{}
+	_ = json.Unmarshal(secret.Get(keySwept), &swept) // never, where it cannot be read
+	if now.Sub(swept).Abs() < sweepEvery {
+		return nil
+	}
+	data, err := json.Marshal(now)
+	if err == nil {
+		err = secret.Put(keySwept, data)
+	}
+	return errors.Join(err, thin(tx, func(_ int, e Entry) bool { return e.old(now) }))
+}
+
+// makeRoom makes room for one entry more: of a full store the oldest tenth goes.
+// The bucket's sequence counts its rows.
+func makeRoom(tx *bolt.Tx) error {
+	b := tx.Bucket(bucketCommands)
+	if b.Sequence() >= MaxEntries {
+		if err := thin(tx, func(i int, _ Entry) bool { return i < MaxEntries/10 }); err != nil {
+			return err
+		}
+	}
+	return b.SetSequence(b.Sequence() + 1)
+}
+
+// thin removes the entries of which goes says so, the oldest first.
+func thin(tx *bolt.Tx, goes func(i int, e Entry) bool) error {
+	b, all := tx.Bucket(bucketCommands), entries(tx)
+	slices.SortStableFunc(all, func(x, y Entry) int { return x.Last.Compare(y.Last) })
+	left := uint64(len(all))
+	for i, e := range all {
+		if !goes(i, e) {
+			continue
+		}
+		if err := b.Delete([]byte(e.Key)); err != nil {
+			return err
+		}
+		left--
+	}
+	return b.SetSequence(left)
+}
