@@ -583,7 +583,7 @@ func TestStopsOverBrokenStores(t *testing.T) {
 		s := newSession(t)
 		garbage(s)
 		s.check(s.payload(nil), blocked)
-		if s.state().LastAside(testSession).IsZero() {
+		if s.state().LastAside(s.state().Store(testSession)).IsZero() {
 			t.Error("nothing was set aside")
 		}
 	})

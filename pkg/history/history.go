@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -37,22 +36,11 @@ const (
 	Keep = 90 * 24 * time.Hour
 	// sweepEvery is how often what is no longer remembered goes.
 	sweepEvery = 24 * time.Hour
+	// asideEvery is how often a broken store may be set aside.
+	asideEvery = time.Hour
 	// keepLast is how many durations of a command are kept.
 	keepLast = 8
 )
-
-// Names in the state folder.
-const (
-	fileName  = "history.db"
-	lockName  = "history.lock"
-	asideName = "history.db.corrupt"
-)
-
-// Files are the names of all files in the state folder that may be the history's.
-func Files() []string { return []string{fileName, fileName + ".new", lockName, asideName} }
-
-// Path is where the store is.
-func Path(dir state.Dir) string { return filepath.Join(dir.Path(), fileName) }
 
 // Expect tells what the history says of commands of a project, in their order. It
 // creates nothing, and waits for a lock until ctx is done. Where it fails, nothing
@@ -100,7 +88,7 @@ func Record(ctx context.Context, dir state.Dir, now time.Time, notes ...Note) er
 	if len(notes) == 0 {
 		return nil
 	}
-	return update(ctx, dir, func(tx *bolt.Tx) error {
+	return update(ctx, dir, now, func(tx *bolt.Tx) error {
 		if err := needSecret(tx); err != nil {
 			return err
 		}
@@ -133,11 +121,11 @@ func Record(ctx context.Context, dir state.Dir, now time.Time, notes ...Note) er
 
 // Forget removes the entries whose keys begin like this, and tells how many went;
 // "" removes all, and the key that they are hashed with.
-func Forget(ctx context.Context, dir state.Dir, begin string) (gone int, err error) {
-	if _, err := os.Stat(Path(dir)); errors.Is(err, fs.ErrNotExist) {
+func Forget(ctx context.Context, dir state.Dir, now time.Time, begin string) (gone int, err error) {
+	if _, err := os.Stat(dir.History()); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
-	err = update(ctx, dir, func(tx *bolt.Tx) error {
+	err = update(ctx, dir, now, func(tx *bolt.Tx) error {
 		gone = 0
 		if tx.Bucket(bucketCommands) == nil {
 			return nil
@@ -159,11 +147,11 @@ func Forget(ctx context.Context, dir state.Dir, begin string) (gone int, err err
 
 // view reads the store. Where there is none, it is as if it were empty.
 func view(ctx context.Context, dir state.Dir, read func(*bolt.Tx) error) error {
-	path := Path(dir)
+	path := dir.History()
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil
 	}
-	lock, err := state.Share(ctx, filepath.Join(dir.Path(), lockName))
+	lock, err := state.Share(ctx, dir.HistoryLock())
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		lock, err = nil, nil // bbolt's own lock keeps writers out
 	}
@@ -179,26 +167,30 @@ func view(ctx context.Context, dir state.Dir, read func(*bolt.Tx) error) error {
 	return nil
 }
 
-// update changes the store under the lock.
-func update(ctx context.Context, dir state.Dir, change func(*bolt.Tx) error) error {
-	if err := os.MkdirAll(dir.Path(), 0o700); err != nil {
+// update changes the store under the lock. One that is broken is set aside and begun
+// afresh, at most once an hour; what was set aside before goes then.
+func update(ctx context.Context, dir state.Dir, now time.Time, change func(*bolt.Tx) error) error {
+	if err := dir.Make(); err != nil {
 		return err
 	}
-	lock, err := state.Acquire(ctx, filepath.Join(dir.Path(), lockName), false)
+	lock, err := state.Acquire(ctx, dir.HistoryLock(), false)
 	if err != nil {
 		return busy(err)
 	}
 	defer lock.Release()
-	path := Path(dir)
-	err = store.Update(path, schema, change)
-	if !errors.Is(err, store.ErrBroken) {
+	path := dir.History()
+	marked := func(tx *bolt.Tx) error { return errors.Join(mark(tx), change(tx)) }
+	err = store.Update(path, schema, marked)
+	if !errors.Is(err, store.ErrBroken) || now.Sub(dir.LastAside(path)).Abs() < asideEvery {
 		return err
 	}
-	aside := filepath.Join(dir.Path(), asideName)
-	if err := errors.Join(os.RemoveAll(aside), os.Rename(path, aside)); err != nil {
+	for _, aside := range state.Asides(path) {
+		_ = dir.Remove(aside) // what is not ours stays
+	}
+	if err := os.Rename(path, state.AsideName(path, now)); err != nil {
 		return err
 	}
-	return store.Update(path, schema, change)
+	return store.Update(path, schema, marked)
 }
 
 func busy(err error) error {

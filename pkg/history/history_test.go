@@ -128,7 +128,7 @@ func TestNoText(t *testing.T) {
 	one, two := folder(t), folder(t)
 	for _, dir := range []state.Dir{one, two} {
 		record(t, dir, noon, Note{"deploy --token secretsecret", project, Ended, time.Hour})
-		data, err := os.ReadFile(Path(dir))
+		data, err := os.ReadFile(dir.History())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestNoText(t *testing.T) {
 				t.Errorf("%q is in the file", text)
 			}
 		}
-		if info, err := os.Stat(Path(dir)); err != nil || info.Mode().Perm() != 0o600 {
+		if info, err := os.Stat(dir.History()); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
 	}
@@ -151,7 +151,7 @@ func TestNoText(t *testing.T) {
 func TestWhatIsForgotten(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
-	if n, err := Forget(t.Context(), dir, ""); n != 0 || err != nil {
+	if n, err := Forget(t.Context(), dir, noon, ""); n != 0 || err != nil {
 		t.Errorf("nothing to forget: %d, %v", n, err)
 	}
 	if _, err := os.Stat(dir.Path()); err == nil {
@@ -162,14 +162,14 @@ func TestWhatIsForgotten(t *testing.T) {
 	if err != nil || !found {
 		t.Fatal(err)
 	}
-	if n, err := Forget(t.Context(), dir, a.Key[:8]); n != 1 || err != nil {
+	if n, err := Forget(t.Context(), dir, noon, a.Key[:8]); n != 1 || err != nil {
 		t.Errorf("one: %d, %v", n, err)
 	}
 	if expect(t, dir, noon, "a").Ends || !expect(t, dir, noon, "b").Ends {
 		t.Error("forgot the wrong one")
 	}
 	b, _, _ := Find(t.Context(), dir, noon, project, "b")
-	if n, err := Forget(t.Context(), dir, ""); n != 1 || err != nil {
+	if n, err := Forget(t.Context(), dir, noon, ""); n != 1 || err != nil {
 		t.Errorf("all: %d, %v", n, err)
 	}
 	record(t, dir, noon, Note{"b", project, Ended, 0})
@@ -197,7 +197,7 @@ func TestBounds(t *testing.T) {
 	if expect(t, dir, late, notes[0].Command).Ends || !expect(t, dir, late, notes[len(notes)-1].Command).Ends {
 		t.Error("not the oldest went")
 	}
-	info, err := os.Stat(Path(dir))
+	info, err := os.Stat(dir.History())
 	if err != nil || info.Size() > 2<<20 {
 		t.Errorf("%d bytes, %v", info.Size(), err)
 	}
@@ -206,7 +206,7 @@ func TestBounds(t *testing.T) {
 		t.Error("an old end still counts")
 	}
 	record(t, dir, late, Note{notes[len(notes)-1].Command, project, Left, 0})
-	rows := must(rowsOf(Path(dir)))
+	rows := must(rowsOf(dir.History()))
 	if rows != 1 {
 		t.Errorf("%d rows are left", rows)
 	}
@@ -252,25 +252,52 @@ func TestWhatBecomesOfTheFile(t *testing.T) {
 			t.Parallel()
 			dir := folder(t)
 			record(t, dir, noon, Note{"a", project, Ended, 0})
-			for range 2 { // the second time there is one aside already
-				if err := c.damage(Path(dir)); err != nil {
+			for i := range 3 {
+				at := noon.Add(time.Duration(i) * 2 * time.Hour)
+				if err := c.damage(dir.History()); err != nil {
 					t.Fatal(err)
 				}
-				x, err := Expect(t.Context(), dir, noon, project, "a", "b")
+				x, err := Expect(t.Context(), dir, at, project, "a", "b")
 				if !errors.Is(err, c.reads) || len(x) != 2 || x[0] != (Expectation{}) {
 					t.Errorf("%+v, %v", x, err)
 				}
-				record(t, dir, noon, Note{"a", project, Ended, 0})
-				if got := expect(t, dir, noon, "a"); got.Times != 1 {
+				record(t, dir, at, Note{"a", project, Ended, 0})
+				if got := expect(t, dir, at, "a"); got.Times != 1 {
 					t.Errorf("%+v", got)
 				}
 			}
-			for _, e := range must(os.ReadDir(dir.Path())) {
-				if !strings.Contains(strings.Join(Files(), " "), e.Name()) {
-					t.Errorf("left behind: %s", e.Name())
-				}
+			if err := c.damage(dir.History()); err != nil {
+				t.Fatal(err)
+			}
+			err := Record(t.Context(), dir, noon.Add(4*time.Hour+time.Minute), Note{"a", project, Ended, 0})
+			if again := len(state.Asides(dir.History())) > 0; errors.Is(err, store.ErrBroken) != again || err != nil && !again {
+				t.Errorf("broken again within an hour: %v", err)
 			}
 		})
+	}
+}
+
+// All that is left in the folder is known as ours there.
+func TestItsFilesAreOurs(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	for i := range 3 {
+		record(t, dir, noon.Add(time.Duration(i)*2*time.Hour), Note{"a", project, Ended, 0})
+		if i < 2 {
+			if err := os.Truncate(dir.History(), 8192); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	names := ""
+	for _, path := range dir.Files() {
+		names += filepath.Base(path) + " "
+	}
+	if names != "history.db history.db.corrupt-20261130T160000.000Z history.lock " {
+		t.Errorf("ours are %s", names)
+	}
+	if _, err := Forget(t.Context(), dir, noon, ""); err != nil || len(dir.Files()) != 3 {
+		t.Errorf("after all was forgotten %v, %v", dir.Files(), err)
 	}
 }
 
@@ -285,7 +312,7 @@ func TestAStoreOfANewerVersion(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	record(t, dir, noon, Note{"a", project, Ended, 0})
-	db, err := bolt.Open(Path(dir), 0o600, nil)
+	db, err := bolt.Open(dir.History(), 0o600, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,14 +322,14 @@ func TestAStoreOfANewerVersion(t *testing.T) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	before := must(os.ReadFile(Path(dir)))
+	before := must(os.ReadFile(dir.History()))
 	if x, err := Expect(t.Context(), dir, noon, project, "a"); !errors.Is(err, store.ErrNewer) || x[0] != (Expectation{}) {
 		t.Errorf("%+v, %v", x, err)
 	}
 	if err := Record(t.Context(), dir, noon, Note{"a", project, Ended, 0}); !errors.Is(err, store.ErrNewer) {
 		t.Error(err)
 	}
-	if !bytes.Equal(before, must(os.ReadFile(Path(dir)))) {
+	if !bytes.Equal(before, must(os.ReadFile(dir.History()))) {
 		t.Error("it was touched")
 	}
 }
@@ -312,7 +339,7 @@ func TestALockThatIsHeld(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	record(t, dir, noon, Note{"a", project, Ended, 0})
-	lock, err := state.Acquire(t.Context(), filepath.Join(dir.Path(), lockName), false)
+	lock, err := state.Acquire(t.Context(), dir.HistoryLock(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,14 +370,14 @@ func TestLookingMakesNothing(t *testing.T) {
 		t.Error("there is a folder")
 	}
 	record(t, dir, noon, Note{"a", project, Ended, 0})
-	if err := os.Remove(filepath.Join(dir.Path(), lockName)); err != nil {
+	if err := os.Remove(dir.HistoryLock()); err != nil {
 		t.Fatal(err)
 	}
-	before := must(os.ReadFile(Path(dir)))
-	if !expect(t, dir, noon, "a").Ends || !bytes.Equal(before, must(os.ReadFile(Path(dir)))) {
+	before := must(os.ReadFile(dir.History()))
+	if !expect(t, dir, noon, "a").Ends || !bytes.Equal(before, must(os.ReadFile(dir.History()))) {
 		t.Error("looking changed it")
 	}
-	if _, err := os.Stat(filepath.Join(dir.Path(), lockName)); err == nil {
+	if _, err := os.Stat(dir.HistoryLock()); err == nil {
 		t.Error("looking made a lock")
 	}
 }

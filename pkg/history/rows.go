@@ -10,9 +10,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"stopgate/pkg/state"
 )
 
 var (
@@ -20,7 +23,19 @@ var (
 	bucketCommands = []byte("commands")
 	keySecret      = []byte("key")
 	keySwept       = []byte("swept")
+	bucketMark     = []byte("about")
 )
+
+// mark says in the store whose it is, for who looks at the file only
+// ([state.HistoryRow]).
+func mark(tx *bolt.Tx) error {
+	b, err := tx.CreateBucketIfNotExists(bucketMark)
+	if err != nil {
+		return err
+	}
+	const key = "history"
+	return b.Put([]byte(key), []byte(strings.TrimPrefix(state.HistoryRow, key)))
+}
 
 // needSecret makes the key of the hashes, once.
 func needSecret(tx *bolt.Tx) error {

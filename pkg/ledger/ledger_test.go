@@ -494,7 +494,7 @@ func TestANewerStoreIsLeftAlone(t *testing.T) {
 	if !bytes.Equal(before, contentOf(t, path)) {
 		t.Error("the store has changed")
 	}
-	if !dir.LastAside(session).IsZero() {
+	if !dir.LastAside(dir.Store(session)).IsZero() {
 		t.Error("the store was set aside")
 	}
 }

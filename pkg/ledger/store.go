@@ -187,7 +187,7 @@ func Update(ctx context.Context, dir state.Dir, sessionID string, now time.Time,
 	path := dir.Store(sessionID)
 	renewed, begins := time.Time{}, missing(path)
 	if begins {
-		if last := dir.LastAside(sessionID); now.Sub(last).Abs() < asideEvery {
+		if last := dir.LastAside(dir.Store(sessionID)); now.Sub(last).Abs() < asideEvery {
 			renewed = last // the one begun in place of a broken one did not come to be
 		}
 	}
@@ -199,7 +199,7 @@ func Update(ctx context.Context, dir state.Dir, sessionID string, now time.Time,
 	if begins || !errors.Is(err, ErrBroken) {
 		return err
 	}
-	if last := dir.LastAside(sessionID); !last.IsZero() && now.Sub(last).Abs() < asideEvery {
+	if last := dir.LastAside(dir.Store(sessionID)); !last.IsZero() && now.Sub(last).Abs() < asideEvery {
 		return fmt.Errorf("%w: %w", ErrAsideAgain, err)
 	}
 	if renameErr := os.Rename(path, state.AsideName(path, now)); renameErr != nil {

@@ -19,7 +19,8 @@ const (
 	asideMark    = ".corrupt-"
 	asideStamp   = "20060102T150405.000Z"
 	// beginExt is behind the name of a store that is being begun.
-	beginExt = ".new"
+	beginExt    = ".new"
+	historyName = "history"
 )
 
 // Safe is a session id as a file name: itself where it is a plain lower-case
@@ -64,18 +65,14 @@ func sessionFile(name string) (session string, k kind, ok bool) {
 	switch ext = "." + ext; ext {
 	case storeExt:
 		return session, aStore, true
-	case lockExt:
-		return session, aLock, true
 	case ephemeralExt:
 		return session, aCount, true
-	case storeExt + beginExt:
-		return session, aBeginning, true
+	default:
+		if k, ok = storeFile(ext); !ok {
+			return "", 0, false
+		}
+		return session, k, true
 	}
-	stamp, is := strings.CutPrefix(ext, storeExt+asideMark)
-	if _, err := time.Parse(asideStamp, stamp); !is || err != nil {
-		return "", 0, false
-	}
-	return session, anAside, true
 }
 
 // switchFile tells whether a name is one of a switch.
@@ -94,19 +91,55 @@ func (d Dir) session(id, ext string) string { return filepath.Join(d.sessions(),
 
 func (d Dir) sessions() string { return filepath.Join(d.path, sessionsDir) }
 
+// History is the path of the store of what commands did before, of all sessions.
+func (d Dir) History() string { return filepath.Join(d.path, historyName+storeExt) }
+
+// HistoryLock is its side lock.
+func (d Dir) HistoryLock() string { return filepath.Join(d.path, historyName+lockExt) }
+
+// historyFile tells what sort of file a name of the history's is.
+func historyFile(name string) (k kind, ok bool) {
+	switch rest, is := strings.CutPrefix(name, historyName); {
+	case !is:
+		return 0, false
+	case rest == storeExt:
+		return aHistory, true
+	default:
+		return storeFile(rest)
+	}
+}
+
+// storeFile tells what sort of file it is that lies beside a store, by the rest of
+// its name behind the store's.
+func storeFile(rest string) (k kind, ok bool) {
+	switch rest {
+	case lockExt:
+		return aLock, true
+	case storeExt + beginExt:
+		return aBeginning, true
+	}
+	stamp, is := strings.CutPrefix(rest, storeExt+asideMark)
+	_, err := time.Parse(asideStamp, stamp)
+	return anAside, is && err == nil
+}
+
 // AsideName is the name under which a broken store is set aside.
 func AsideName(store string, now time.Time) string {
 	return store + asideMark + now.UTC().Format(asideStamp)
 }
 
-// LastAside is when a session's store was last set aside; zero for never.
-func (d Dir) LastAside(sessionID string) time.Time {
+// Asides are the paths under which a store was set aside.
+func Asides(store string) []string {
+	return list(filepath.Dir(store), filepath.Base(store)+asideMark)
+}
+
+// LastAside is when a store of this folder was last set aside; zero for never.
+func (d Dir) LastAside(store string) time.Time {
 	var last time.Time
 	if d.made {
 		return last
 	}
-	store := d.Store(sessionID)
-	for _, p := range list(filepath.Dir(store), filepath.Base(store)+asideMark) {
+	for _, p := range Asides(store) {
 		at, err := time.Parse(asideStamp, strings.TrimPrefix(p, store+asideMark))
 		if err == nil && at.After(last) {
 			last = at

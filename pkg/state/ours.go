@@ -27,6 +27,7 @@ type kind int
 
 const (
 	aStore kind = iota
+	aHistory
 	anAside
 	aBeginning
 	aLock
@@ -39,7 +40,9 @@ const (
 func (k kind) form(r io.Reader, size int64) bool {
 	switch k {
 	case aStore:
-		return isStore(r)
+		return isStore(r, sessionRow)
+	case aHistory:
+		return isStore(r, HistoryRow)
 	case anAside:
 		return isBolt(head(r, boltHead))
 	case aBeginning:
@@ -66,6 +69,9 @@ func (d Dir) kindOf(path string) (kind, bool) {
 	case filepath.Clean(d.path):
 		if name == logFile || name == logFile+olderLog {
 			return aLog, true
+		}
+		if k, ok := historyFile(name); ok {
+			return k, true
 		}
 		return aSwitch, switchFile(name)
 	}
@@ -154,26 +160,30 @@ func isBolt(data []byte) bool {
 	return false
 }
 
-// sessionRow is how the one row that every store has begins, its key and its value.
-// Other programs have stores of bbolt too.
-const sessionRow = `session{"session_id":`
+// sessionRow is how the one row that every session's store has begins, its key and
+// its value, and HistoryRow how that of the history does. Other programs have stores
+// of bbolt too.
+const (
+	sessionRow = `session{"session_id":`
+	HistoryRow = `historyof stopgate`
+)
 
-// isStore tells whether a file is a store of ours: bbolt's, and with a session's row.
-func isStore(r io.Reader) bool {
+// isStore tells whether a file is a store of ours: bbolt's, and with that row.
+func isStore(r io.Reader, row string) bool {
 	buf := make([]byte, boltHead)
 	n, err := io.ReadFull(r, buf)
 	if n == 0 || !isBolt(buf[:n]) {
 		return false
 	}
 	for {
-		if bytes.Contains(buf[:n], []byte(sessionRow)) {
+		if bytes.Contains(buf[:n], []byte(row)) {
 			return true
 		}
 		if err != nil {
 			return false
 		}
 		// The row can lie across two pieces.
-		kept := copy(buf, buf[n-len(sessionRow):n])
+		kept := copy(buf, buf[n-len(row):n])
 		n, err = io.ReadFull(r, buf[kept:])
 		n += kept
 	}

@@ -487,7 +487,7 @@ func TestAFolderWhoseNameIsAPattern(t *testing.T) {
 	if events, sessions := dir.EphemeralTotal(); events != 1 || sessions != 1 {
 		t.Errorf("%d ephemeral events of %d sessions", events, sessions)
 	}
-	if at := dir.LastAside("s1"); !at.Equal(noon) {
+	if at := dir.LastAside(dir.Store("s1")); !at.Equal(noon) {
 		t.Errorf("set aside %v, want %v", at, noon)
 	}
 }
@@ -501,14 +501,14 @@ func TestStoresSetAside(t *testing.T) {
 	}
 	dir := At(filepath.Join(t.TempDir(), name))
 	store := dir.Store("s")
-	if !dir.LastAside("s").IsZero() {
+	if !dir.LastAside(dir.Store("s")).IsZero() {
 		t.Error("set aside before it was")
 	}
 	for _, at := range []time.Time{noon, noon.Add(-time.Hour)} {
 		write(t, AsideName(store, at), "")
 	}
 	write(t, store+".corrupt-never", "")
-	if got := dir.LastAside("s"); !got.Equal(noon) {
+	if got := dir.LastAside(dir.Store("s")); !got.Equal(noon) {
 		t.Errorf("last set aside %v", got)
 	}
 }

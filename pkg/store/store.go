@@ -5,7 +5,7 @@
 // here may be lost.
 //
 // The caller holds a side lock (pkg/state) around each call. The rows are the
-// caller's business.
+// caller's business, but for the version of their layout.
 package store
 
 import (
@@ -23,6 +23,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"stopgate/pkg/host"
 )
 
 // Errors.
@@ -139,7 +141,7 @@ func guarded(f func(opener) error) (err error) {
 		}
 	}()
 	return f(func(name string, flags int, mode os.FileMode) (*os.File, error) {
-		file, err := os.OpenFile(name, flags, mode)
+		file, err := host.OpenShared(name, flags, mode)
 		if err == nil {
 			files = append(files, file)
 		}
@@ -178,7 +180,7 @@ func classify(path string, err error) error {
 }
 
 func missing(path string) bool {
-	_, err := os.Lstat(path)
+	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
