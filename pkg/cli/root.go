@@ -49,6 +49,7 @@ var commands = []func(*app) *cobra.Command{
 	(*app).on,
 	(*app).wait,
 	(*app).release,
+	(*app).history,
 	(*app).prune,
 	(*app).completion,
 	(*app).version,

@@ -51,6 +51,9 @@ func testNow(env func(string) string) time.Time {
 //	seed CAPTURE [EVENTS] [FLAG...]   play the first events of a recording, all
 //	                                  without a number, as if the session had run
 //	                                  in this HOME, with the hook's flags
+//	remember PROJECT COMMAND WHAT [DURATION]
+//	                                  note in the history that a command ended,
+//	                                  failed, was left or served
 //	team VERSION SESSION              lay the team of a snapshot beside it, led by
 //	                                  that session
 //	tree FILE [FOLDER]                list the state folder, or another, with all
@@ -86,6 +89,9 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"seed": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(seed(testNow(ts.Getenv), filepath.Join(captures, filepath.FromSlash(args[0])), ts.Getenv("HOME"), args[1:]))
+			},
+			"remember": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(remember(testNow(ts.Getenv), ts.Getenv("STATE"), args))
 			},
 			"team": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(layTeam(testNow(ts.Getenv), filepath.Join(teams, args[0]), ts.Getenv("HOME"), args[1]))
