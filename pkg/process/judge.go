@@ -69,8 +69,8 @@ type Observation struct {
 type Judge struct {
 	last  Observation
 	looks int
-	// seen is set once a process of the task was.
-	seen bool
+	// was is set once a process of the task was seen.
+	was bool
 	// rest and idle are how long the task has been idle, by the rule for what
 	// serves and by the more patient one for what is idle: rest is never longer.
 	rest, idle time.Duration
@@ -92,58 +92,66 @@ func (j *Judge) See(l Observation) Verdict {
 	if j.looks == 0 {
 		j.last, j.tanks = l, newTanks()
 	}
-	v := j.verdict(l, max(l.At.Sub(j.last.At), 0))
+	gap, told := max(l.At.Sub(j.last.At), 0), l.Told && (l.alive() || l.Others > 0)
+	w := outward(&j.last, &l)
+	if told && w.words == "" {
+		w = j.tanks.inward(&j.last, &l, gap)
+	}
+	j.pass(w, gap)
+	var v Verdict
+	if told {
+		j.gone = 0
+		v = j.seen(&l, w)
+	} else {
+		v = j.unseen(&l, w)
+	}
 	v.Listens, v.Watches = l.Listens, l.Watches
-	j.last, j.seen = l, j.seen || l.alive()
+	j.last, j.was = l, j.was || l.alive()
 	j.looks++
 	return v
 }
 
-func (j *Judge) verdict(l Observation, gap time.Duration) Verdict {
-	if !l.Told || !l.alive() && l.Others == 0 {
-		w := outward(j.last, l)
-		j.pass(w, gap)
-		return j.unseen(l, w)
-	}
-	j.gone = 0
-	w := outward(j.last, l)
-	if w.words == "" {
-		w = j.tanks.inward(j.last, l, gap)
-	}
-	j.pass(w, gap)
+// idle is a verdict of a task that did nothing for so long.
+func idle(kind Kind, words string, d time.Duration) Verdict {
+	return Verdict{Kind: kind, Words: words + " " + span(d), Quiet: d}
+}
+
+// seen judges a look that found processes.
+func (j *Judge) seen(l *Observation, w work) Verdict {
 	serves := l.Listens || l.Watches
 	switch {
 	case l.Others > 0 && w.words == "":
-		return Verdict{Kind: Unknown, Words: "part of it runs as another user, idle " + span(j.rest), Quiet: j.rest}
-	case l.Others > 0:
-		return Verdict{Kind: Works, Words: w.words}
+		return idle(Unknown, "part of it runs as another user, idle", j.rest)
+	case l.Others > 0: // and it works, as far as it can be seen
 	case serves && j.rest >= ServesAfter:
-		return Verdict{Kind: Serves, Words: does(l.Tree) + "idle " + span(j.rest), Quiet: j.rest}
+		return idle(Serves, does(l)+"idle", j.rest)
 	case serves && j.idle >= IdleAfter:
-		return Verdict{Kind: Serves, Words: does(l.Tree) + "nearly idle " + span(j.idle), Quiet: j.idle}
+		return idle(Serves, does(l)+"nearly idle", j.idle)
 	case !l.Deep && j.idle >= IdleAfter:
-		return Verdict{Kind: Unknown, Words: "not all of it could be looked at, idle " + span(j.idle), Quiet: j.idle}
+		return idle(Unknown, "not all of it could be looked at, idle", j.idle)
 	case j.idle >= IdleAfter:
-		return Verdict{Kind: Idle, Words: "listens on nothing, watches nothing, idle " + span(j.idle), Quiet: j.idle}
+		return idle(Idle, "listens on nothing, watches nothing, idle", j.idle)
+	}
+	switch {
 	case w.words != "":
 		return Verdict{Kind: Works, Words: w.words}
 	case j.looks == 0:
 		return Verdict{Kind: Quiet, Words: "seen for the first time"}
 	}
-	return Verdict{Kind: Quiet, Words: does(l.Tree) + "idle " + span(j.rest), Quiet: j.rest}
+	return idle(Quiet, does(l)+"idle", j.rest)
 }
 
 // unseen judges a look that found no process.
-func (j *Judge) unseen(l Observation, w work) Verdict {
+func (j *Judge) unseen(l *Observation, w work) Verdict {
 	switch {
 	case w.words != "":
 		// Somebody writes, if only the client that notes the end.
 		j.gone = 0
 		return Verdict{Kind: Works, Words: w.words}
 	case !l.Told:
-		return Verdict{Kind: Unknown, Words: "the system tells nothing of its processes, no output for " + span(j.rest), Quiet: j.rest}
-	case !j.seen && !l.Sure:
-		return Verdict{Kind: Unknown, Words: "no process of it was found, no output for " + span(j.rest), Quiet: j.rest}
+		return idle(Unknown, "the system tells nothing of its processes, no output for", j.rest)
+	case !j.was && !l.Sure:
+		return idle(Unknown, "no process of it was found, no output for", j.rest)
 	}
 	if j.gone++; j.gone < 2 {
 		return Verdict{Kind: Quiet, Words: "no process was found at this look", Quiet: j.rest}

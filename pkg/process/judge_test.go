@@ -237,7 +237,7 @@ func TestProcessorTime(t *testing.T) {
 		{"parents in a circle", tree{{PID: 8, Parent: 9}, {PID: 9, Parent: 8}}, tree{sh(0)}, 0, 0},
 	}
 	for _, c := range cases {
-		d := compare(Tree{Processes: c.last}, Tree{Processes: c.now})
+		d := compare(&Tree{Processes: c.last}, &Tree{Processes: c.now})
 		if d.used != c.used || d.lasting != c.lasting {
 			t.Errorf("%s: used %d, lasting %d; want %d, %d", c.name, d.used, d.lasting, c.used, c.lasting)
 		}

@@ -2,7 +2,6 @@ package process
 
 import (
 	"bytes"
-	"cmp"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -92,6 +91,7 @@ func (s *pass) grow(task int, children map[int][]int) {
 		next = append(next, st.PID)
 	}
 	tree, taken := &s.found[task].tree, map[int]bool{}
+	var members []int
 	for ; len(next) > 0; next = next[1:] {
 		st, ok := s.stat[next[0]]
 		if !ok || taken[st.PID] {
@@ -99,16 +99,20 @@ func (s *pass) grow(task int, children map[int][]int) {
 		}
 		taken[st.PID] = true
 		ours, there := s.ours(st.Process)
-		if there && !ours && !st.Ended || len(tree.Processes) == maxTree {
+		if there && !ours && !st.Ended || len(members) == maxTree {
 			tree.Others++
 			continue
 		}
 		st.Ended = st.Ended || !there // since its stat file was read
 		st.Writes = s.output(task, s.holds[st.PID])
-		tree.Processes = append(tree.Processes, st.Process)
+		s.stat[st.PID] = st
+		members = append(members, st.PID)
 		next = append(next, children[st.PID]...)
 	}
-	slices.SortFunc(tree.Processes, func(x, y Process) int { return cmp.Compare(x.PID, y.PID) })
+	slices.Sort(members)
+	for _, pid := range members {
+		tree.Processes = append(tree.Processes, s.stat[pid].Process)
+	}
 }
 
 // ours tells whether a process is this user's, and whether it is still there.

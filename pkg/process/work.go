@@ -16,7 +16,7 @@ type work struct {
 }
 
 // outward is the work that shows without looking at processes.
-func outward(last, now Observation) work {
+func outward(last, now *Observation) work {
 	known := now.Size >= 0 && last.Size >= 0
 	switch {
 	case known && now.Size > last.Size:
@@ -76,8 +76,8 @@ func newTanks() tanks {
 const maxWriting = 64 << 10
 
 // inward is the work that the processes show.
-func (t *tanks) inward(last, now Observation, gap time.Duration) work {
-	d := compare(last.Tree, now.Tree)
+func (t *tanks) inward(last, now *Observation, gap time.Duration) work {
+	d := compare(&last.Tree, &now.Tree)
 	serves, lasts, polls := t.serves.add(d.used, gap), t.lasts.add(d.lasting, gap), t.polls.add(d.used, gap)
 	switch {
 	case serves || lasts || polls:
@@ -104,35 +104,38 @@ type difference struct {
 	waits bool
 }
 
-func compare(last, now Tree) (d difference) {
-	before, after := map[int]Process{}, map[int]Process{}
-	for _, p := range last.Processes {
-		before[p.PID] = p
+func compare(last, now *Tree) (d difference) {
+	was, is := places(last), places(now)
+	lasts := func(p Process) bool {
+		i, was := was[p.PID]
+		k, is := is[p.PID]
+		return was && is && last.Processes[i].Start == now.Processes[k].Start
 	}
 	for _, p := range now.Processes {
-		after[p.PID] = p
-	}
-	lasts := func(pid int) bool {
-		old, was := before[pid]
-		p, is := after[pid]
-		return was && is && old.Start == p.Start
-	}
-	for _, p := range now.Processes {
-		if !lasts(p.PID) || p.Ended {
+		if !lasts(p) || p.Ended {
 			continue
 		}
-		old := before[p.PID]
+		old := &last.Processes[was[p.PID]]
 		d.lasted++
 		d.lasting += p.Own - min(p.Own, old.Own)
 		d.wrote += p.Written - min(p.Written, old.Written)
 		d.waits = d.waits || p.Runs && old.Runs
 	}
 	// What a process used that is gone was counted before. It has gone to the one
-	// that waited for it; where there is none left, it is lost.
+	// that waited for it; where there is none left of those that it comes from, it
+	// is lost.
 	then := uint64(0)
 	for _, p := range last.Processes {
-		if inherits(p, before, lasts) {
-			then += p.Own + p.Reaped
+		for heir, up := p, 0; up < len(was); up++ {
+			if lasts(heir) {
+				then += p.Own + p.Reaped
+				break
+			}
+			i, known := was[heir.Parent]
+			if !known {
+				break
+			}
+			heir = last.Processes[i]
 		}
 	}
 	ticks := now.Ticks()
@@ -140,24 +143,17 @@ func compare(last, now Tree) (d difference) {
 	return d
 }
 
-// inherits tells whether the ticks of a process of the last look are still in the
-// tree: with itself, or with one of those that it comes from.
-func inherits(p Process, before map[int]Process, lasts func(pid int) bool) bool {
-	for range before {
-		if lasts(p.PID) {
-			return true
-		}
-		parent, ok := before[p.Parent]
-		if !ok {
-			return false
-		}
-		p = parent
+// places are where the processes stand in a tree, by PID.
+func places(t *Tree) map[int]int {
+	at := make(map[int]int, len(t.Processes))
+	for i, p := range t.Processes {
+		at[p.PID] = i
 	}
-	return false
+	return at
 }
 
 // does says what a tree holds open, with a comma behind it; "" for nothing.
-func does(t Tree) string {
+func does(t *Observation) string {
 	var parts []string
 	if len(t.Ports) > 0 {
 		ports := make([]string, len(t.Ports))
