@@ -130,7 +130,7 @@ func Forget(ctx context.Context, dir state.Dir, now time.Time, begin string) (go
 		if tx.Bucket(bucketCommands) == nil {
 			return nil
 		}
-		err := thin(tx, func(_ int, e Entry) bool {
+		err := thin(tx, func(e Entry) bool {
 			forget := strings.HasPrefix(e.Key, begin)
 			if forget {
 				gone++

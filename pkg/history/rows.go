@@ -117,7 +117,7 @@ func sweep(tx *bolt.Tx, now time.Time) error {
 	if err == nil {
 		err = secret.Put(keySwept, data)
 	}
-	return errors.Join(err, thin(tx, func(_ int, e Entry) bool { return e.old(now) }))
+	return errors.Join(err, thin(tx, func(e Entry) bool { return e.old(now) }))
 }
 
 // makeRoom makes room for one entry more: of a full store the oldest tenth goes.
@@ -125,26 +125,38 @@ func sweep(tx *bolt.Tx, now time.Time) error {
 func makeRoom(tx *bolt.Tx) error {
 	b := tx.Bucket(bucketCommands)
 	if b.Sequence() >= MaxEntries {
-		if err := thin(tx, func(i int, _ Entry) bool { return i < MaxEntries/10 }); err != nil {
+		var times []int
+		for _, e := range entries(tx) {
+			times = append(times, int(e.Last.Unix()))
+		}
+		slices.Sort(times)
+		oldest, left := 0, min(len(times), MaxEntries/10)
+		if left > 0 {
+			oldest = times[left-1]
+		}
+		err := thin(tx, func(e Entry) bool {
+			goes := left > 0 && int(e.Last.Unix()) <= oldest
+			if goes {
+				left--
+			}
+			return goes
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return b.SetSequence(b.Sequence() + 1)
 }
 
-// thin removes the entries of which goes says so, the oldest first.
-func thin(tx *bolt.Tx, goes func(i int, e Entry) bool) error {
-	b, all := tx.Bucket(bucketCommands), entries(tx)
-	slices.SortStableFunc(all, func(x, y Entry) int { return x.Last.Compare(y.Last) })
-	left := uint64(len(all))
-	for i, e := range all {
-		if !goes(i, e) {
-			continue
-		}
-		if err := b.Delete([]byte(e.Key)); err != nil {
+// thin removes the entries of which goes says so.
+func thin(tx *bolt.Tx, goes func(Entry) bool) error {
+	b, left := tx.Bucket(bucketCommands), uint64(0)
+	for _, e := range entries(tx) {
+		if !goes(e) {
+			left++
+		} else if err := b.Delete([]byte(e.Key)); err != nil {
 			return err
 		}
-		left--
 	}
 	return b.SetSequence(left)
 }
