@@ -5,6 +5,7 @@ const (
 	handlers    = "./pkg/handler ./pkg/replay"
 	transcripts = "./pkg/transcript ./pkg/handler ./pkg/replay"
 	ledgers     = "./pkg/ledger ./pkg/handler"
+	stores      = "./pkg/store ./pkg/ledger ./pkg/history"
 	states      = "./pkg/state ./pkg/handler"
 	gates       = "./pkg/gate ./pkg/handler"
 	clocked     = "./pkg/clocks ./pkg/handler"
@@ -199,12 +200,12 @@ var mutants = []mutant{
 	{"the lock is skipped", "pkg/ledger/store.go", "\tdefer lock.Release()\n\n\tpath := dir.Store(sessionID)\n\trenewed", "\tlock.Release()\n\n\tpath := dir.Store(sessionID)\n\trenewed", ledgers},
 	{"a store is set aside as often as it breaks", "pkg/ledger/store.go", `!last.IsZero() && now.Sub(last).Abs() < asideEvery {`, `!last.IsZero() && false {`, ledgers},
 	{"a renewed store does not know it", "pkg/ledger/store.go", `updateStore(path, sessionID, now, now, change)`, `updateStore(path, sessionID, now, time.Time{}, change)`, ledgers},
-	{"a newer store is written", "pkg/ledger/tx.go", `binary.BigEndian.Uint64(v) > schema`, `binary.BigEndian.Uint64(v) > schema+1000`, ledgers},
+	{"a newer store is written", "pkg/store/store.go", `binary.BigEndian.Uint64(v) > schema`, `binary.BigEndian.Uint64(v) > schema+1000`, stores},
 	{"a cursor moves back", "pkg/ledger/tx.go", ` && have.Offset >= step.To.Offset {`, ` && false {`, ledgers},
 	{"worse evidence replaces better", "pkg/ledger/tx.go", `launch = transcript.Join(have, launch)`, `_ = have`, ledgers},
-	{"damage is not looked for", "pkg/ledger/store.go", "\t\t\tif err := intact(tx); err != nil {\n\t\t\t\treturn err\n\t\t\t}\n", "", ledgers},
-	{"a failed beginning stays", "pkg/ledger/store.go", "\t\t// What a full disk left of a beginning would count as broken later on.\n\t\t_ = os.Remove(path)\n", "", ledgers},
-	{"faults are not caught", "pkg/ledger/store.go", `old := debug.SetPanicOnFault(true)`, `old := debug.SetPanicOnFault(false)`, ledgers},
+	{"damage is not looked for", "pkg/store/store.go", "\t\t\tif err := intact(tx); err != nil {\n\t\t\t\treturn err\n\t\t\t}\n", "", stores},
+	{"a failed beginning stays", "pkg/store/store.go", "\t\t// What a full disk left of a beginning would count as broken later on.\n\t\t_ = os.Remove(path)\n", "", stores},
+	{"faults are not caught", "pkg/store/store.go", `old := debug.SetPanicOnFault(true)`, `old := debug.SetPanicOnFault(false)`, stores},
 	{"stops are kept for ever", "pkg/ledger/tx.go", `if seq > maxStops {`, `if false {`, ledgers},
 	{"rows are kept for ever", "pkg/ledger/tx.go", `if rows >= maxRows {`, `if false {`, ledgers},
 
@@ -222,7 +223,7 @@ var mutants = []mutant{
 	{"work has no limit", "pkg/handler/handler.go", "WorkLimit = 3 * time.Second", "WorkLimit = 3 * time.Hour", "./pkg/handler ./cmd/hook"},
 	{"a panic is not caught", "pkg/handler/handler.go", "\t\t\tif v := recover(); v != nil {\n\t\t\t\tres = ", "\t\t\tif v := any(nil); v != nil {\n\t\t\t\tres = ", "./pkg/handler ./cmd/hook"},
 	{"a crash exits with 2", "cmd/hook/main.go", "\tdebug.SetTraceback(\"crash\")\n", "\t_ = debug.SetTraceback\n", "./cmd/hook"},
-	{"a store that others can read", "pkg/ledger/store.go", `os.WriteFile(beside, template, 0o600)`, `os.WriteFile(beside, template, 0o644)`, ledgers},
+	{"a store that others can read", "pkg/store/store.go", `os.WriteFile(beside, template, 0o600)`, `os.WriteFile(beside, template, 0o644)`, stores},
 	{"another's folder is taken", "pkg/state/os_unix.go", `case info.Mode().Perm() != 0o700:`, `case false:`, states},
 	{"two sessions share a name", "pkg/state/names.go", `return hashMark + hex.EncodeToString(sum[:hashBytes])`, `return hashMark + hex.EncodeToString(sum[:1])`, states},
 	{"a session's id is a path", "pkg/state/names.go", `i > 0 && (c == '-' || c == '_')`, `i > 0 && (c == '-' || c == '_' || c == '/' || c == '.')`, states},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"stopgate/pkg/host"
+	"stopgate/pkg/store"
 	"stopgate/pkg/transcript"
 )
 
@@ -21,15 +22,15 @@ import (
 var (
 	// ErrNewer is returned for a store that a newer version wrote. It is left as
 	// it is.
-	ErrNewer = errors.New("store was written by a newer version of stopgate")
+	ErrNewer = store.ErrNewer
 	// ErrBroken is returned for a store that cannot be read; see [Update] for
 	// what becomes of it.
-	ErrBroken = errors.New("store is broken")
+	ErrBroken = store.ErrBroken
 	// ErrAsideAgain is returned when a store is broken for the second time within
 	// an hour: it is not set aside again, so the session runs without one.
 	ErrAsideAgain = errors.New("store broke again within an hour")
 	// ErrBusy is returned when the lock or the store was not to be had in time.
-	ErrBusy = errors.New("store is busy")
+	ErrBusy = store.ErrBusy
 )
 
 // Agent is one agent that was seen. The zero value of a field means unknown.

@@ -479,7 +479,7 @@ func TestANewerStoreIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketMeta).Put(keySchema, []byte{0, 0, 0, 0, 0, 0, 0, schema + 1})
+		return tx.Bucket(bucketMeta).Put([]byte("schema"), []byte{0, 0, 0, 0, 0, 0, 0, schema + 1})
 	})
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)

@@ -28,7 +28,6 @@ var (
 	bucketWatches  = []byte("watches")
 
 	keySession = []byte("session")
-	keySchema  = []byte("schema")
 )
 
 // Bounds on the rows of one session.
@@ -36,17 +35,6 @@ const (
 	maxStops = 1000
 	maxRows  = 4000
 )
-
-func checkSchema(tx *bolt.Tx) error {
-	meta := tx.Bucket(bucketMeta)
-	if meta == nil {
-		return nil
-	}
-	if v := meta.Get(keySchema); len(v) == 8 && binary.BigEndian.Uint64(v) > schema {
-		return ErrNewer
-	}
-	return nil
-}
 
 // Tx is one transaction on a session's store.
 type Tx struct {
@@ -69,9 +57,6 @@ func begin(tx *bolt.Tx, sessionID string, now, renewed time.Time) (*Tx, error) {
 		}
 	} else {
 		t.Session = Session{ID: sessionID, Begun: now, Renewed: renewed}
-		if err := meta.Put(keySchema, binary.BigEndian.AppendUint64(nil, schema)); err != nil {
-			return nil, err
-		}
 	}
 	return t, nil
 }

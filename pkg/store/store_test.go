@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -35,6 +36,9 @@ func TestTheEmptyStoreIsWhatBboltMakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		return
+	}
+	if runtime.GOOS == "windows" && len(made) > len(template) {
+		made = made[:len(template)] // what is mapped there makes the file as long as the map
 	}
 	if !bytes.Equal(made, template) {
 		t.Error("empty.db is not what bbolt makes: go test ./pkg/store -run EmptyStore -update")

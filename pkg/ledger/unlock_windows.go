@@ -1,6 +1,0 @@
-package ledger
-
-import "os"
-
-// unlock: the lock goes with the file's handle.
-func unlock(*os.File) {}
