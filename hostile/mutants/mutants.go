@@ -5,6 +5,8 @@ const (
 	handlers    = "./pkg/handler ./pkg/replay"
 	transcripts = "./pkg/transcript ./pkg/handler ./pkg/replay"
 	ledgers     = "./pkg/ledger ./pkg/handler"
+	processes   = "./pkg/process"
+	histories   = "./pkg/history"
 	stores      = "./pkg/store ./pkg/ledger ./pkg/history"
 	states      = "./pkg/state ./pkg/handler"
 	gates       = "./pkg/gate ./pkg/handler"
@@ -267,4 +269,34 @@ var mutants = []mutant{
 	{"a read-only file is found too late", "pkg/settings/file.go", `if err := ready(target, info); err != nil {`, `if err := ready(target, info); false && err != nil {`, edits},
 	{"bytes that never were are the old ones", "pkg/settings/file.go", `prev.left(old) && !prev.Derived`, `prev.left(old)`, edits},
 	{"a mount is not written", "pkg/settings/file.go", `if !errors.Is(err, syscall.EBUSY) {`, `if err != nil || !errors.Is(err, syscall.EBUSY) {`, edits},
+
+	// what processes do
+	{"a child whose output goes elsewhere is not the task's", "pkg/process/tree_linux.go", "\t\tnext = append(next, children[st.PID]...)\n", "", processes},
+	{"any stdout of that name is the output", "pkg/process/scan_linux.go", `return id != identity{} && (id == s.found[task].file || id == s.asks[task].file)`, `return id != identity{}`, processes},
+	{"a device is an output", "pkg/process/scan_linux.go", `if err == nil && !regular(st) {`, `if false {`, processes},
+	{"another user's process is looked at", "pkg/process/tree_linux.go", `if there && !ours && !st.Ended ||`, `if false && !ours ||`, processes},
+	{"a launcher that leads its output elsewhere is gone", "pkg/process/tree_linux.go", `launcher.PID != 0 && st.Start == launcher.Start`, `false && st.Start == launcher.Start`, processes},
+	{"one look that finds none is enough", "pkg/process/judge.go", `j.gone++; j.gone < 2`, `j.gone++; j.gone < 1`, processes},
+	{"a task that was never seen is gone", "pkg/process/judge.go", `case !j.was && !l.Sure:`, `case false:`, processes},
+	{"it is always sure that there is none", "pkg/process/tree_linux.go", "\t\t\treturn false\n\t\t}\n\t}\n\treturn true", "\t\t\treturn true\n\t\t}\n\t}\n\treturn true", processes},
+	{"what its parent listens on counts", "pkg/process/deep_linux.go", `if !slices.Contains(inherited, socket) {`, `if socket != 0 || inherited == nil {`, processes},
+	{"an inotify without watches watches", "pkg/process/deep_linux.go", `d.watches = watching(d.read(pid + "/fdinfo/" + name))`, `d.watches = len(d.read(pid+"/fdinfo/"+name)) > 0`, processes},
+	{"a socket that is connected listens", "pkg/process/deep_linux.go", `|| string(fields[state]) != "0A"`, `|| false`, processes},
+	{"a busy server serves", "pkg/process/judge.go", "\tif w.words != \"\" {\n\t\tj.rest = 0\n\t}\n", "", processes},
+	{"a working task is idle", "pkg/process/judge.go", "\tif w.much {\n\t\tj.idle = 0\n\t}\n", "", processes},
+	{"a poll loop works for ever", "pkg/process/work.go", `lasts || polls}`, `true}`, processes},
+	{"what ended counts again when it is waited for", "pkg/process/work.go", `d.used = ticks - min(ticks, then)`, `d.used = ticks - min(ticks, then-then%100)`, processes},
+	{"a night counts as seen", "pkg/process/judge.go", `gap = min(gap, maxGap)`, `_ = maxGap`, processes},
+	{"part that cannot be seen is idle", "pkg/process/judge.go", `case !l.Deep && j.idle >= IdleAfter:`, `case false:`, processes},
+
+	// what commands did before
+	{"left running once is enough", "pkg/history/entry.go", `x.NotWaited = e.Left >= never &&`, `x.NotWaited = e.Left >= 1 &&`, histories},
+	{"what ended once is not waited for", "pkg/history/entry.go", `e.Ended == 0 && e.Left > e.Failed`, `e.Left > e.Failed`, histories},
+	{"an old end counts for ever", "pkg/history/entry.go", `x.Ends = e.LeftSince < never && (`, `x.Ends = (`, histories},
+	{"one failure is an end", "pkg/history/entry.go", `e.Failed >= 2 && e.Left == 0`, `e.Failed >= 1 && e.Left == 0`, histories},
+	{"the project does not count", "pkg/history/rows.go", `filepath.Clean(project), normal`, `filepath.Clean("x"), normal`, histories},
+	{"the key is the same everywhere", "pkg/history/rows.go", `if _, err := rand.Read(secret); err != nil {`, `if _, err := rand.Read(secret[:0]); err != nil {`, histories},
+	{"commands are remembered for ever", "pkg/history/entry.go", `return now.Sub(e.Last) > Keep`, `return false`, histories},
+	{"a full history grows", "pkg/history/rows.go", `if b.Sequence() >= MaxEntries {`, `if false {`, histories},
+	{"variables that matter are dropped", "pkg/history/normal.go", `!more || !harmless(name) {`, `!more || name == "" {`, histories},
 }

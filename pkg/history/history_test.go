@@ -337,7 +337,15 @@ func TestAStoreOfANewerVersion(t *testing.T) {
 // Nobody waits for the history: who does not get it in time does without.
 func TestALockThatIsHeld(t *testing.T) {
 	t.Parallel()
-	dir := folder(t)
+	tmp, err := os.MkdirTemp("", "history-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for os.RemoveAll(tmp) != nil { // who gave up waiting may still come for the lock
+		}
+	})
+	dir := state.At(filepath.Join(tmp, "state"))
 	record(t, dir, noon, Note{"a", project, Ended, 0})
 	lock, err := state.Acquire(t.Context(), dir.HistoryLock(), false)
 	if err != nil {
