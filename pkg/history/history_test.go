@@ -232,7 +232,7 @@ func rowsOf(path string) (n int, err error) {
 func TestWhatBecomesOfTheFile(t *testing.T) {
 	t.Parallel()
 	put := func(data []byte) func(string) error {
-		return func(path string) error { return os.WriteFile(path, data, 0o600) }
+		return func(path string) error { return os.WriteFile(path, data, 0o600) } //realtime: no time of it matters
 	}
 	for _, c := range []struct {
 		name   string
