@@ -244,7 +244,7 @@ var mutants = []mutant{
 	{"a file is ours by its name alone", "pkg/state/ours.go", `return k.form(file, info.Size())`, `return k >= aStore`, states},
 	{"a name that comes close is ours", "pkg/state/names.go", `if !isSafe(session) {`, `if session == "" {`, states},
 	{"a link is ours", "pkg/state/ours.go", `if err != nil || !info.Mode().IsRegular() {`, `if err != nil {`, states},
-	{"any store of bbolt is ours", "pkg/state/ours.go", `if bytes.Contains(buf[:n], []byte(sessionRow)) {`, `if n > 0 {`, states},
+	{"any store of bbolt is ours", "pkg/state/ours.go", `if bytes.Contains(buf[:n], []byte(row)) {`, `if n > 0 {`, states},
 	{"what is not ours is removed", "pkg/state/ours.go", "\tif !d.ours(path) {\n\t\treturn fmt.Errorf", "\tif d.path == \"\" {\n\t\treturn fmt.Errorf", states},
 	{"a log of somebody else is written into", "pkg/state/log.go", `if info.Size() > 0 && !isLog(head(file, maxBegin)) {`, `if info.Size() < 0 {`, states},
 	{"a home that was deleted is made again", "pkg/state/state.go", `case d.home != "" && !isFolder(d.home):`, `case d.home != "" && d.path == "":`, states},
