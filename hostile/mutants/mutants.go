@@ -295,7 +295,7 @@ var mutants = []mutant{
 	{"an old end counts for ever", "pkg/history/entry.go", `x.Ends = e.LeftSince < never && (`, `x.Ends = (`, histories},
 	{"one failure is an end", "pkg/history/entry.go", `e.Failed >= 2 && e.Left == 0`, `e.Failed >= 1 && e.Left == 0`, histories},
 	{"the project does not count", "pkg/history/rows.go", `filepath.Clean(project), normal`, `filepath.Clean("x"), normal`, histories},
-	{"the key is the same everywhere", "pkg/history/rows.go", `if _, err := rand.Read(secret); err != nil {`, `if _, err := rand.Read(secret[:0]); err != nil {`, histories},
+	{"the key is the same everywhere", "pkg/history/rows.go", `AppendUint64(secret, rand.Uint64())`, `AppendUint64(secret, 0*rand.Uint64())`, histories},
 	{"commands are remembered for ever", "pkg/history/entry.go", `return now.Sub(e.Last) > Keep`, `return false`, histories},
 	{"a full history grows", "pkg/history/rows.go", `if b.Sequence() >= MaxEntries {`, `if false {`, histories},
 	{"variables that matter are dropped", "pkg/history/normal.go", `!more || !harmless(name) {`, `!more || name == "" {`, histories},

@@ -1,11 +1,12 @@
 package state
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/crypto/blake2b"
 )
 
 // Names in the state folder.
@@ -29,7 +30,7 @@ func Safe(id string) string {
 	if plain(id) {
 		return id
 	}
-	sum := sha256.Sum256([]byte(id))
+	sum := blake2b.Sum256([]byte(id))
 	return hashMark + hex.EncodeToString(sum[:hashBytes])
 }
 

@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/tidwall/gjson"
+	"golang.org/x/crypto/blake2b"
 
 	"stopgate/pkg/extent"
 	"stopgate/pkg/host"
@@ -91,7 +91,7 @@ func sumBefore(file *os.File, offset int64) (string, error) {
 	if n, err := file.ReadAt(buf, start); err != nil && (n < len(buf) || !errors.Is(err, io.EOF)) {
 		return "", err
 	}
-	sum := sha256.Sum256(buf)
+	sum := blake2b.Sum256(buf)
 	return hex.EncodeToString(sum[:12]), nil
 }
 
