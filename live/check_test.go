@@ -471,6 +471,7 @@ type statusSession struct {
 		ID   string `json:"agent_id"`
 		Name string `json:"name"`
 		Type string `json:"agent_type"`
+		Why  string `json:"why"`
 		Held *struct {
 			Tasks []string `json:"tasks"`
 		} `json:"held"`
