@@ -62,13 +62,18 @@ func (w *world) heldNow() []happening {
 	}
 	for _, h := range running {
 		for _, hold := range snap.Holds {
-			_, gone := os.Stat(fmt.Sprintf("/proc/%d", hold.PID))
-			if hold.AgentID == h.Agent && !hold.Since.Before(h.At) && gone == nil {
+			if hold.AgentID == h.Agent && !hold.Since.Before(h.At) && w.holdLives(hold.PID) {
 				w.heldLast = append(w.heldLast, h)
 			}
 		}
 	}
 	return w.heldLast
+}
+
+// holdLives tells whether a process is a hook that runs: ids are used again soon.
+func (w *world) holdLives(pid int) bool {
+	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return w.isHook(string(cmdline))
 }
 
 // attending is a condition that, while it is waited for, lets the tasks of held

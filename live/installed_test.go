@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -73,7 +72,7 @@ func (w *world) holdsNow() []happening {
 	}
 	var out []happening
 	for _, hold := range snap.Holds {
-		if _, gone := os.Stat(fmt.Sprintf("/proc/%d", hold.PID)); gone != nil {
+		if !w.holdLives(hold.PID) {
 			continue
 		}
 		for name := range w.scripts {

@@ -206,8 +206,8 @@ type happening struct {
 // running tells whether the hook has a process.
 func (h happening) running() bool {
 	pid, _, _ := strings.Cut(h.Run, "-")
-	_, err := os.Stat("/proc/" + pid)
-	return err == nil
+	cmdline, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+	return bytes.Contains(cmdline, []byte(recorderArg)) // ids are used again soon
 }
 
 // Blocked tells whether the hook blocked this stop, and with which reason.
