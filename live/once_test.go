@@ -31,13 +31,13 @@ var counted = []scenario{
 func (w *world) told() string {
 	var parts []string
 	for _, script := range w.agents() {
-		part := fmt.Sprintf("%s: asked %s, %s", script, count(w.asked(script), "time"), count(w.reports(script), "report"))
+		part := fmt.Sprintf("%s: %s, %s", script, count(w.asked(script), "turn"), count(w.reports(script), "report"))
 		if !w.complete(script) {
-			part += ", none complete"
+			part += ", without the result"
 		}
 		parts = append(parts, part)
 	}
-	return strings.Join(append(parts, "coordinator: asked "+count(w.asked(lead), "time")), "; ")
+	return strings.Join(append(parts, "coordinator: "+count(w.asked(lead), "turn")), "; ")
 }
 
 func count(n int, what string) string {

@@ -39,8 +39,8 @@ func realtime(name, about, script string, background bool) scenario {
 		},
 		Play: playReal,
 		Cell: func(w *world) string {
-			return fmt.Sprintf("%s after %s; agent asked %s, coordinator %s", strings.Join(w.fateWords(), "; "),
-				w.took("own").Round(time.Second), count(w.asked(script), "time"), count(w.asked(lead), "time"))
+			return fmt.Sprintf("%s after %s; agent: %s; coordinator: %s", strings.Join(w.fateWords(), "; "),
+				w.took("own").Round(time.Second), count(w.asked(script), "turn"), count(w.asked(lead), "turn"))
 		},
 		Check: checkReal,
 	}
