@@ -111,7 +111,7 @@ func runs(h host.Host, entry gjson.Result, self, plugin, mode string) bool {
 	if says != mode {
 		return false
 	}
-	if strings.Contains(line, self) {
+	if strings.Contains(filepath.ToSlash(line), filepath.ToSlash(self)) {
 		return true
 	}
 	a, err := os.Stat(self)
