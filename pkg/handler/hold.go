@@ -36,6 +36,14 @@ func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 	live := r.liveness()
 	watch := r.watch(out.Decision.Tasks, found, live)
 	watch.Until, watch.Self = r.began.Add(r.limit.For), r.e.AgentID
+	watch.Paths = append(watch.Paths, r.agentTranscript())
+	watch.Cancelled = func() string {
+		note := live.cancelled()
+		if note == "" && r.agreedToEnd() {
+			note = becauseAgreed // it stood there later than the stop (docs/client.md: messages)
+		}
+		return note
+	}
 	r.mail(watch)
 	if r.background {
 		watch.Quiet = r.clocks.Quiet()
@@ -59,9 +67,9 @@ func (r *run) finish(out Outcome, watch *wait.Wait) (Outcome, []byte) {
 	held := r.h.Clock.Now().Sub(r.began)
 	facts := gate.HoldFacts{
 		Disabled:     result.Note == becauseOff,
-		SessionOver:  result.Why == wait.Cancelled && result.Note != becauseOff && result.Note != becauseStuck,
+		SessionOver:  result.Why == wait.Cancelled && !slices.Contains([]string{becauseOff, becauseStuck, becauseAgreed}, result.Note),
 		Stuck:        result.Note == becauseStuck,
-		AgentStopped: result.Why == wait.SelfStopped,
+		AgentStopped: result.Why == wait.SelfStopped || result.Note == becauseAgreed,
 		Released:     len(result.Outcomes) == 0,
 		Message:      result.Why == wait.Messaged,
 		Teammate:     r.isTeammate(),
@@ -199,6 +207,7 @@ const (
 	becauseGone       = "client gone"
 	becauseEnded      = "session ended"
 	becauseSuperseded = "agent went on"
+	becauseAgreed     = "agreed to its shutdown"
 )
 
 // watch is the wait for a stop's own tasks, as long as live says so.

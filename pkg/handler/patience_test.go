@@ -419,3 +419,21 @@ func TestATeammateThatShutsDown(t *testing.T) {
 		}
 	}
 }
+
+// Before 2.1.332 the stop behind the agreement can come before the agreement is on
+// disk: the hold ends as soon as it is there.
+func TestATeammateThatShutsDownBeforeItsTranscriptSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.exists()
+	s.write(transcript.MetaPath(s.agentFile(testAgent)), `{"agentType":"ping","name":"ping","teamName":"crew","taskKind":"in_process_teammate"}`)
+	s.after(2*time.Second, func() {
+		s.appendTo(s.agentFile(testAgent), s.call("toolu_d", "SendMessage", `{"to":"team-lead","message":{"type":"shutdown_response","request_id":"r","approve":true}}`))
+	})
+	s.taskExits(30 * time.Second)
+	payload := strings.Replace(s.stopPayload(false, "b1"), `"last_assistant_message":"I wait."`, `"last_assistant_message":""`, 1)
+	code, out, stdout, stderr := s.run(payload, "--hold=9m")
+	if code != 0 || stdout+stderr != "" || out.Decision.Code != gate.AgentStopped || out.Held < 2*time.Second || out.Held > 10*time.Second {
+		t.Errorf("exit code %d, %q, %s after %s", code, stdout, out.Decision.Code, out.Held)
+	}
+}
