@@ -23,6 +23,7 @@ import (
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/state"
+	"stopgate/pkg/status"
 	"stopgate/pkg/transcript"
 	"stopgate/pkg/view"
 )
@@ -374,7 +375,7 @@ func (a *app) explainStop(n uint64, session string) error {
 	for _, p := range st.Problems {
 		a.say(p.Path + " " + p.Text)
 	}
-	var found []view.Session
+	var found []status.Session
 	var names []string
 	for _, s := range st.Sessions {
 		for _, stop := range s.Stops {
@@ -394,7 +395,7 @@ func (a *app) explainStop(n uint64, session string) error {
 	return fmt.Errorf("several sessions have a stop %d: name one with --session: %s", n, strings.Join(names[:min(4, len(names))], ", "))
 }
 
-func (x explaining) stop(s view.Session, n uint64) {
+func (x explaining) stop(s status.Session, n uint64) {
 	at := 0
 	for i := range s.Stops {
 		if s.Stops[i].Seq == n {
@@ -471,7 +472,7 @@ func unlike(stop ledger.Stop, code gate.Code) string {
 }
 
 // recalled asks today's rules about a recorded stop: the coordinator has its own.
-func recalled(s view.Session, at int) []gate.Step {
+func recalled(s status.Session, at int) []gate.Step {
 	facts, p := recall(s, at)
 	if s.Stops[at].AgentID != transcript.Main {
 		return gate.Explain(facts, p)
@@ -491,7 +492,7 @@ func recalled(s view.Session, at int) []gate.Step {
 
 // recall rebuilds the facts of a recorded stop: from its record, from the stops
 // before it, and from what is known today of its own tasks.
-func recall(s view.Session, at int) (gate.Facts, gate.Policy) {
+func recall(s status.Session, at int) (gate.Facts, gate.Policy) {
 	stop := s.Stops[at]
 	code := gate.Code(stop.Code)
 	f := gate.Facts{

@@ -13,6 +13,7 @@ import (
 	"stopgate/pkg/gate"
 	"stopgate/pkg/history"
 	"stopgate/pkg/state"
+	"stopgate/pkg/status"
 	"stopgate/pkg/view"
 )
 
@@ -55,7 +56,7 @@ machine. With a COMMAND it shows that one, as it would be run in this folder.`,
 }
 
 func (a *app) listHistory() error {
-	ctx, cancel := context.WithTimeout(a.context(), view.Patience)
+	ctx, cancel := context.WithTimeout(a.context(), status.Patience)
 	defer cancel()
 	all, err := history.All(ctx, state.Existing(a.h.Env), a.h.Clock.Now())
 	if err != nil {
@@ -76,7 +77,7 @@ func (a *app) showCommand(command string) error {
 	if err != nil {
 		return fmt.Errorf("cannot tell the current folder: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(a.context(), view.Patience)
+	ctx, cancel := context.WithTimeout(a.context(), status.Patience)
 	defer cancel()
 	dir := state.Existing(a.h.Env)
 	for project := folder; ; project = filepath.Dir(project) {
@@ -159,7 +160,7 @@ or how those begin; with --all it removes everything, and the key of this machin
 // forgetThese forgets the entries whose keys begin like these, each of which names
 // one; "" names all.
 func (a *app) forgetThese(begins []string) error {
-	ctx, cancel := context.WithTimeout(a.context(), view.Patience)
+	ctx, cancel := context.WithTimeout(a.context(), status.Patience)
 	defer cancel()
 	dir, now := state.Existing(a.h.Env), a.h.Clock.Now()
 	known, err := history.All(ctx, dir, now)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stopgate/pkg/state"
+	"stopgate/pkg/status"
 	"stopgate/pkg/view"
 )
 
@@ -117,8 +118,8 @@ func (l *logRun) run(ctx context.Context) error {
 }
 
 // fresh are the stops that were not seen before.
-func (l *logRun) fresh(st view.Status) []view.Entry {
-	var out []view.Entry
+func (l *logRun) fresh(st status.Status) []status.Entry {
+	var out []status.Entry
 	for _, e := range st.Log() {
 		if last := l.shown[e.SessionID]; e.Seq > last.seq || !e.Begun.Equal(last.begun) {
 			l.shown[e.SessionID] = mark{e.Seq, e.Begun}
@@ -130,11 +131,11 @@ func (l *logRun) fresh(st view.Status) []view.Entry {
 	return out
 }
 
-func (l *logRun) print(entries []view.Entry, now time.Time) error {
+func (l *logRun) print(entries []status.Entry, now time.Time) error {
 	scr := l.app.screen()
 	for _, e := range entries {
 		if !l.asJSON {
-			e.Print(scr, now)
+			view.Stop(scr, e, now)
 		} else if err := e.WriteJSON(l.app.h.Stdout); err != nil {
 			return err
 		}
@@ -154,7 +155,7 @@ func stores(dir state.Dir) string {
 }
 
 // nothing says why there is no stop to list.
-func (l *logRun) nothing(st view.Status) {
+func (l *logRun) nothing(st status.Status) {
 	in := countOf(len(st.Sessions), "session")
 	switch {
 	case len(st.Sessions) == 0:

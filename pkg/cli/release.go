@@ -7,6 +7,7 @@ import (
 
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
+	"stopgate/pkg/status"
 	"stopgate/pkg/view"
 )
 
@@ -30,7 +31,7 @@ does not end the tasks. For commands that never end, --ignore in the settings or
 			if err != nil {
 				return err
 			}
-			ctx, cancel := context.WithTimeout(a.context(), view.Patience)
+			ctx, cancel := context.WithTimeout(a.context(), status.Patience)
 			defer cancel()
 			err = ledger.Update(ctx, dir, s.snap.Session.ID, a.h.Clock.Now(), func(tx *ledger.Tx) error {
 				for _, id := range ids {

@@ -15,6 +15,7 @@ import (
 	"stopgate/pkg/handler"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/replay"
+	"stopgate/pkg/status"
 	"stopgate/pkg/transcript"
 	"stopgate/pkg/view"
 )
@@ -98,13 +99,13 @@ func (a *app) play(rec *replay.Recording, o replay.Options) error {
 	}
 	t.sum(len(o.Args) == 0)
 
-	src := view.Source{Dir: play.State, Files: play.Files, Now: play.Clock().Now(), Env: func(string) string { return "" }}
-	st, err := src.Load(a.context(), view.Filter{All: true})
+	src := status.Source{Dir: play.State, Files: play.Files, Now: play.Clock().Now(), Env: func(string) string { return "" }}
+	st, err := src.Load(a.context(), status.Filter{All: true})
 	if err != nil {
 		return err
 	}
 	scr.Line()
-	st.Print(scr, true)
+	view.Status(scr, st, true)
 	return nil
 }
 

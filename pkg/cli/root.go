@@ -19,6 +19,7 @@ import (
 	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
+	"stopgate/pkg/status"
 	"stopgate/pkg/team"
 	"stopgate/pkg/version"
 	"stopgate/pkg/view"
@@ -181,8 +182,8 @@ func (a *app) noteUnderstood(cmd *cobra.Command) {
 }
 
 // source is where the status of this machine comes from.
-func (a *app) source() view.Source {
-	return view.Source{
+func (a *app) source() status.Source {
+	return status.Source{
 		Dir:   state.Existing(a.h.Env),
 		Files: a.h.Files,
 		Now:   a.h.Clock.Now(),
@@ -213,8 +214,8 @@ func (a *app) screen() view.Screen {
 
 // filter is which sessions a command is about: one, all, or those around the
 // current folder.
-func (a *app) filter(session string, all bool) (view.Filter, error) {
-	f := view.Filter{Session: session, All: all}
+func (a *app) filter(session string, all bool) (status.Filter, error) {
+	f := status.Filter{Session: session, All: all}
 	if session == "" && !all {
 		folder, err := a.folder()
 		if err != nil {
@@ -229,7 +230,7 @@ func (a *app) filter(session string, all bool) (view.Filter, error) {
 func (a *app) completeSessions(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var ids []string
 	src := a.source()
-	st, err := src.Load(a.context(), view.Filter{All: true, Bare: true})
+	st, err := src.Load(a.context(), status.Filter{All: true, Bare: true})
 	if err == nil {
 		for _, s := range st.Sessions {
 			ids = append(ids, view.Clean(s.ID)+"\t"+view.Clean(s.Cwd))

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stopgate/pkg/state"
+	"stopgate/pkg/status"
 	"stopgate/pkg/view"
 )
 
@@ -35,7 +36,7 @@ JSON are described in docs/status.md.`,
 				return err
 			}
 			st, err := a.source().Load(a.context(), f)
-			if errors.Is(err, view.ErrNoSession) && asJSON {
+			if errors.Is(err, status.ErrNoSession) && asJSON {
 				// An unknown session is an empty answer to a program, and an error.
 				if err := st.WriteJSON(a.h.Stdout); err != nil {
 					return err
@@ -51,10 +52,10 @@ JSON are described in docs/status.md.`,
 			case asJSON:
 				err = st.WriteJSON(a.h.Stdout)
 			case len(st.Sessions) > 0:
-				st.Print(a.screen(), session != "")
+				view.Status(a.screen(), st, session != "")
 			default:
 				a.nothing(st)
-				st.PrintLeftover(a.screen(), true)
+				view.Leftover(a.screen(), st, true)
 			}
 			if err == nil && len(st.Sessions) == 0 && len(st.Problems) > 0 {
 				err = exitCode{code: exitFailed}
@@ -71,9 +72,9 @@ JSON are described in docs/status.md.`,
 }
 
 // nothing says why there is nothing to show, and what to do about it.
-func (a *app) nothing(st view.Status) {
+func (a *app) nothing(st status.Status) {
 	scr := a.screen()
-	st.PrintOff(scr)
+	view.Off(scr, st)
 	switch {
 	case st.Elsewhere > 0:
 		scr.Line("no session of this folder was recorded; ", countOf(st.Elsewhere, "session"), " elsewhere: hookctl status --all")

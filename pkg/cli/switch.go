@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stopgate/pkg/state"
+	"stopgate/pkg/status"
 	"stopgate/pkg/view"
 )
 
@@ -120,7 +121,7 @@ func (a *app) sessionID(begin string) (string, error) {
 	if begin == "" {
 		return "", nil
 	}
-	st, err := a.source().Load(a.context(), view.Filter{Session: begin, Bare: true})
+	st, err := a.source().Load(a.context(), status.Filter{Session: begin, Bare: true})
 	switch {
 	case err != nil:
 		return "", err

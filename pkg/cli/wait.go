@@ -17,6 +17,7 @@ import (
 	"stopgate/pkg/fate"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
+	"stopgate/pkg/status"
 	"stopgate/pkg/transcript"
 	"stopgate/pkg/view"
 	"stopgate/pkg/wait"
@@ -83,7 +84,7 @@ type found struct {
 	id, path string
 	snap     ledger.Snapshot
 	// tasks are what status says of them.
-	tasks map[string]view.Task
+	tasks map[string]status.Task
 }
 
 // sessionOf finds the session that knows all the tasks: in the ledgers, the last
@@ -97,7 +98,7 @@ func (a *app) sessionOf(session string, ids []string) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	all, err := src.Load(a.context(), view.Filter{All: session == "", Session: session, Bare: true})
+	all, err := src.Load(a.context(), status.Filter{All: session == "", Session: session, Bare: true})
 	if err != nil {
 		return found{}, err
 	}
@@ -133,23 +134,23 @@ func (a *app) sessionOf(session string, ids []string) (found, error) {
 }
 
 func (a *app) snapshot(path string) (ledger.Snapshot, error) {
-	ctx, cancel := context.WithTimeout(a.context(), view.Patience)
+	ctx, cancel := context.WithTimeout(a.context(), status.Patience)
 	defer cancel()
 	return ledger.ReadFile(ctx, path)
 }
 
 // tasksOf are the tasks of a session as status shows them now; none where it
 // cannot be had.
-func (a *app) tasksOf(session string) map[string]view.Task {
-	st, err := a.source().Load(a.context(), view.Filter{Session: session})
+func (a *app) tasksOf(session string) map[string]status.Task {
+	st, err := a.source().Load(a.context(), status.Filter{Session: session})
 	if err != nil || len(st.Sessions) != 1 {
 		return nil
 	}
 	return byID(st.Sessions[0].Tasks)
 }
 
-func byID(tasks []view.Task) map[string]view.Task {
-	out := map[string]view.Task{}
+func byID(tasks []status.Task) map[string]status.Task {
+	out := map[string]status.Task{}
 	for _, t := range tasks {
 		out[t.ID] = t
 	}

@@ -11,63 +11,60 @@ import (
 	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/state"
+	"stopgate/pkg/status"
 )
 
-// oldAfter is how long after its last event a session is shown in one line,
-// quietAfter when it is no longer called running: its client may have died.
-const (
-	oldAfter   = 24 * time.Hour
-	quietAfter = time.Hour
-)
+// oldAfter is how long after its last event a session is shown in one line.
+const oldAfter = 24 * time.Hour
 
-// Print prints the sessions for people: each with its agents, its tasks, and
+// Status prints the sessions for people: each with its agents, its tasks, and
 // what to do about an agent that is stuck. Sessions whose last event is long ago
 // get a line each, unless whole is set; the first is always shown.
-func (s Status) Print(scr Screen, whole bool) {
-	s.PrintOff(scr)
-	var old []Session
+func Status(scr Screen, st status.Status, whole bool) {
+	Off(scr, st)
+	var old []status.Session
 	shown := 0
-	for _, x := range s.Sessions {
-		if !whole && s.Now.Sub(x.Last.Time) > oldAfter && shown > 0 {
+	for _, x := range st.Sessions {
+		if !whole && st.Now.Sub(x.Last.Time) > oldAfter && shown > 0 {
 			old = append(old, x)
 			continue
 		}
 		if shown++; shown > 1 {
 			scr.Line()
 		}
-		x.print(scr, s.Now, whole)
+		session(scr, x, st.Now, whole)
 	}
 	if len(old) > 0 {
 		scr.Line()
 	}
 	for _, x := range old {
-		scr.Text("", "  ", fmt.Sprintf("session %s, %s: %s, %s, %d of them blocked", Clean(x.ID), x.life(s.Now),
+		scr.Text("", "  ", fmt.Sprintf("session %s, %s: %s, %s, %d of them blocked", Clean(x.ID), life(x, st.Now),
 			count(len(x.Agents), "agent"), count(len(x.Stops), "stop"), x.Blocks()), Normal)
 	}
-	s.PrintLeftover(scr, shown > 0)
+	Leftover(scr, st, shown > 0)
 }
 
-// PrintOff says that every stop is let through, where it is, and by what: the switch,
+// Off says that every stop is let through, where it is, and by what: the switch,
 // or the environment, which a client that was started elsewhere need not have.
-func (s Status) PrintOff(scr Screen) {
-	if s.Disabled != "" {
-		scr.Line(scr.Paint(state.EnvDisable+"="+Clean(s.Disabled)+" is set here: a client started from here lets every stop through", Alarm))
+func Off(scr Screen, st status.Status) {
+	if st.Disabled != "" {
+		scr.Line(scr.Paint(state.EnvDisable+"="+Clean(st.Disabled)+" is set here: a client started from here lets every stop through", Alarm))
 	}
-	if s.Off {
-		scr.Line(scr.Paint("stopgate is switched off "+offUntil(scr, s.OffUntil, s.Now)+": every stop is let through", Alarm), " (hookctl on)")
+	if st.Off {
+		scr.Line(scr.Paint("stopgate is switched off "+offUntil(scr, st.OffUntil, st.Now)+": every stop is let through", Alarm), " (hookctl on)")
 	}
-	if s.Off || s.Disabled != "" {
+	if st.Off || st.Disabled != "" {
 		scr.Line()
 	}
 }
 
-// PrintLeftover prints the teams without a lead that no recorded session led, a
+// Leftover prints the teams without a lead that no recorded session led, a
 // line each, behind a blank one if apart is set.
-func (s Status) PrintLeftover(scr Screen, apart bool) {
-	if len(s.Teams) > 0 && apart {
+func Leftover(scr Screen, st status.Status, apart bool) {
+	if len(st.Teams) > 0 && apart {
 		scr.Line()
 	}
-	for _, t := range s.Teams {
+	for _, t := range st.Teams {
 		scr.advice(t.Advice)
 	}
 }
@@ -87,19 +84,19 @@ func count(n int, what string) string {
 }
 
 // life says whether the session runs.
-func (x Session) life(now time.Time) string {
+func life(x status.Session, now time.Time) string {
 	quiet := now.Sub(x.Last.Time)
 	switch {
 	case !x.Ended.IsZero():
 		return "ended " + gate.Span(max(0, now.Sub(x.Ended))) + " ago"
-	case quiet > quietAfter:
+	case quiet > status.QuietAfter:
 		return "quiet for " + gate.Span(quiet) + ", no end recorded"
 	}
 	return "running"
 }
 
-func (x Session) print(scr Screen, now time.Time, whole bool) {
-	scr.Line(scr.Paint("session "+Clean(x.ID), Strong), ", ", x.life(now))
+func session(scr Screen, x status.Session, now time.Time, whole bool) {
+	scr.Line(scr.Paint("session "+Clean(x.ID), Strong), ", ", life(x, now))
 	field := func(name, text string) {
 		if text != "" {
 			scr.Line("  ", scr.Paint(fmt.Sprintf("%-12s", name), Faint), text)
@@ -123,14 +120,14 @@ func (x Session) print(scr Screen, now time.Time, whole bool) {
 	if x.Off {
 		scr.Line("  ", scr.Paint("switched off "+offUntil(scr, x.OffUntil, now)+": its stops are let through", Alarm))
 	}
-	x.printAgents(scr, now)
-	x.printTasks(scr, now)
+	agents(scr, x, now)
+	tasks(scr, x, now)
 	for _, t := range x.Teams {
-		t.print(scr, now, whole)
+		teamTable(scr, t, now, whole)
 	}
 }
 
-func (x Session) printAgents(scr Screen, now time.Time) {
+func agents(scr Screen, x status.Session, now time.Time) {
 	if len(x.Agents) == 0 {
 		return
 	}
@@ -149,9 +146,9 @@ func (x Session) printAgents(scr Screen, now time.Time) {
 		switch {
 		case a.Hold != nil:
 			state = Cell{"held until " + scr.Clock(a.Hold.Until, now), Busy}
-		case a.State == AgentRunning:
+		case a.State == status.AgentRunning:
 			state.Style = Busy
-		case a.State == AgentEnded:
+		case a.State == status.AgentEnded:
 			state.Style = Faint
 		case a.Stuck:
 			state.Style = Alarm
@@ -177,7 +174,7 @@ func (x Session) printAgents(scr Screen, now time.Time) {
 	}
 }
 
-func (x Session) printTasks(scr Screen, now time.Time) {
+func tasks(scr Screen, x status.Session, now time.Time) {
 	if len(x.Tasks) == 0 {
 		return
 	}
@@ -190,10 +187,10 @@ func (x Session) printTasks(scr Screen, now time.Time) {
 	for _, t := range x.Tasks {
 		if t.Output != "" {
 			dir, name := filepath.Split(t.Output)
-			same = same && (folder == "" || folder == dir) && name == t.ID+outputExt
+			same = same && (folder == "" || folder == dir) && name == t.ID+status.OutputExt
 			folder = dir
 		}
-		rows = append(rows, x.taskRow(t, now))
+		rows = append(rows, taskRow(x, t, now))
 	}
 	const last = 5 // the column of the paths
 	if scr.Width == 0 || total(widths(columns, rows)) <= scr.Width {
@@ -207,7 +204,7 @@ func (x Session) printTasks(scr Screen, now time.Time) {
 	scr.Table(columns[:last], rows)
 	if same {
 		if folder != "" {
-			scr.Line("  ", scr.Paint("outputs: ", Faint), Clean(folder), "TASK"+outputExt)
+			scr.Line("  ", scr.Paint("outputs: ", Faint), Clean(folder), "TASK"+status.OutputExt)
 		}
 		return
 	}
@@ -218,27 +215,27 @@ func (x Session) printTasks(scr Screen, now time.Time) {
 	}
 }
 
-func (x Session) taskRow(t Task, now time.Time) []Cell {
+func taskRow(x status.Session, t status.Task, now time.Time) []Cell {
 	id := Cell{"  " + Clean(t.ID), Normal}
 	state := Cell{string(t.State), Normal}
 	switch t.State {
-	case TaskRunning:
+	case status.TaskRunning:
 		state.Style = Busy
-	case TaskFinished:
+	case status.TaskFinished:
 		state.Style = Good
-	case TaskKilled:
+	case status.TaskKilled:
 		state.Style = Bad
-	case TaskUndelivered:
+	case status.TaskUndelivered:
 		state.Style = Alarm
 		if !t.Excused() {
 			id = Cell{"! " + Clean(t.ID), Alarm}
 		}
-	case TaskUnknown:
+	case status.TaskUnknown:
 		state.Style = Faint
 	}
 	if t.ExitCode != nil {
 		state.Text += " (" + strconv.Itoa(*t.ExitCode) + ")"
-		if *t.ExitCode != 0 && t.State == TaskFinished {
+		if *t.ExitCode != 0 && t.State == status.TaskFinished {
 			state.Style = Bad
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"stopgate/pkg/status"
 	"stopgate/pkg/team"
 )
 
@@ -19,7 +20,7 @@ var colours = map[string]Style{
 	"cyan": "36", "orange": "38;5;208", "pink": "38;5;213",
 }
 
-func (t Team) print(scr Screen, now time.Time, whole bool) {
+func teamTable(scr Screen, t status.Team, now time.Time, whole bool) {
 	scr.Line()
 	head := count(len(t.Members), "member")
 	if t.Dir != "" {
@@ -31,7 +32,7 @@ func (t Team) print(scr Screen, now time.Time, whole bool) {
 	}
 	var rows [][]Cell
 	for _, m := range t.Members {
-		rows = append(rows, t.memberRow(scr, m, now))
+		rows = append(rows, memberRow(scr, t, m, now))
 	}
 	scr.Table(columns, rows)
 	for _, m := range t.Members {
@@ -42,13 +43,13 @@ func (t Team) print(scr Screen, now time.Time, whole bool) {
 	if t.Advice != "" {
 		scr.advice(t.Advice)
 	}
-	t.printTasks(scr, whole)
+	teamTasks(scr, t, whole)
 }
 
 // advice prints the line of somebody who is stuck.
 func (s Screen) advice(text string) { s.Text(s.Paint("! ", Alarm), "  ", Clean(text), Alarm) }
 
-func (t Team) memberRow(scr Screen, m Member, now time.Time) []Cell {
+func memberRow(scr Screen, t status.Team, m status.Member, now time.Time) []Cell {
 	name := Clean(m.Name)
 	if m.Color != "" {
 		name += " (" + Clean(m.Color) + ")"
@@ -70,11 +71,11 @@ func (t Team) memberRow(scr Screen, m Member, now time.Time) []Cell {
 	switch m.State {
 	case "":
 		state.Text = "-"
-	case AgentRunning:
+	case status.AgentRunning:
 		state.Style = Busy
-	case AgentEnded:
+	case status.AgentEnded:
 		state.Style = Faint
-	case AgentIdle:
+	case status.AgentIdle:
 		if !m.Since.IsZero() {
 			state.Text += " since " + scr.Clock(m.Since, now)
 		}
@@ -96,7 +97,7 @@ func (t Team) memberRow(scr Screen, m Member, now time.Time) []Cell {
 }
 
 // place is where a member that is a session of its own is to be found.
-func place(m Member) string {
+func place(m status.Member) string {
 	name := Clean(m.Backend)
 	switch m.Backend {
 	case team.ITerm2:
@@ -111,7 +112,7 @@ func place(m Member) string {
 	return name
 }
 
-func (t Team) printTasks(scr Screen, whole bool) {
+func teamTasks(scr Screen, t status.Team, whole bool) {
 	if len(t.Tasks) == 0 {
 		return
 	}

@@ -1,3 +1,5 @@
+// Package view is how it looks: what pkg/status knows, as tables, screens and text
+// for people. Whatever somebody else wrote goes through [Clean] before it is printed.
 package view
 
 import (

@@ -1,6 +1,6 @@
 package view
 
-// Parts of pkg/view/teams_test.go as they stood until 2026-12-01, when this test
+// Parts of pkg/status/teams_test.go as they stood until 2026-12-01, when this test
 // began to fail on every machine.
 
 import (

@@ -1,4 +1,4 @@
-package view
+package status
 
 import (
 	"cmp"
@@ -174,7 +174,7 @@ func (s Source) find(paths []string, id string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%w: %s", ErrNoSession, Clean(id))
+		return "", fmt.Errorf("%w: %s", ErrNoSession, id)
 	case 1:
 		return found[0], nil
 	}

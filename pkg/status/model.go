@@ -1,11 +1,12 @@
-// Package view is what hookctl shows: a model of sessions, agents, tasks and
+// Package status is what is known: a model of sessions, agents, tasks, teams and
 // stops, computed from the ledger's snapshots and, in memory, from what the
-// transcripts gained since, and the tables and the JSON it is printed as.
+// transcripts gained since, and its JSON. How it looks is pkg/view's.
 //
 // It only looks: it writes nothing, not even a lock file, and no store is open
 // while a transcript is read. The rules by which a state is told stand in
-// rules.go and in docs/status.md. Texts of somebody else go through [Clean].
-package view
+// rules.go and in docs/status.md. Texts of somebody else are given as they are:
+// who prints them cleans them.
+package status
 
 import (
 	"time"

@@ -1,4 +1,4 @@
-package view
+package status
 
 import (
 	"fmt"
@@ -124,11 +124,11 @@ func leadVerdict(l leadFacts, now time.Time) (LeadState, string) {
 		return LeadGone, fmt.Sprintf("process %d does not run any more", l.pid)
 	case !l.ended.IsZero():
 		return LeadGone, "its session ended " + gate.Span(max(0, now.Sub(l.ended))) + " ago"
-	case l.heard.IsZero() && now.Sub(l.created) > quietAfter:
+	case l.heard.IsZero() && now.Sub(l.created) > QuietAfter:
 		return LeadGone, "its session has left no transcript"
 	case l.heard.IsZero():
 		return LeadPresent, ""
-	case now.Sub(l.heard) > quietAfter:
+	case now.Sub(l.heard) > QuietAfter:
 		return LeadQuiet, "its session has been quiet for " + gate.Span(now.Sub(l.heard))
 	}
 	return LeadPresent, ""
@@ -162,6 +162,9 @@ const (
 	silentAfter = 10 * time.Minute
 	// shutdownTime is how long a teammate may take to end.
 	shutdownTime = time.Minute
+	// QuietAfter is how long after the last sign of it a session is no longer called
+	// running: its client may have died.
+	QuietAfter = time.Hour
 )
 
 // plight is what may keep an agent from going on.

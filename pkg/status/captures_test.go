@@ -1,7 +1,6 @@
-package view
+package status
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -13,12 +12,12 @@ import (
 	"github.com/tidwall/gjson"
 
 	"stopgate/pkg/event"
-	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/replay"
 	"stopgate/pkg/state"
+	"stopgate/pkg/status/statustest"
 )
 
-const captures = "../replay/testdata/captures"
+const captures = statustest.Captures
 
 // played is a recording that was played up to an event.
 type played struct {
@@ -27,43 +26,15 @@ type played struct {
 	now  Source
 }
 
-// play plays the first events of a recording, all for a negative number, with
-// the hook's arguments. The recordings were made without a gate, so the agents
-// stop: a play that shall look like them must not block.
+// play plays the first events of a recording, all for a negative number. The
+// recordings were made without a gate, so the agents stop: a play that shall look
+// like them must not block.
 func play(t *testing.T, name string, events int, o replay.Options) played {
 	t.Helper()
-	dir := filepath.Join(captures, filepath.FromSlash(name))
-	if events >= 0 {
-		dir = shortened(t, dir, events)
-	}
-	rec, err := replay.Load(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := played{root: t.TempDir()}
-	if p.play, err = rec.Start(p.root); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.play.Run(o, func(replay.Step) {}); err != nil {
-		t.Fatal(err)
-	}
+	p.play = statustest.Play(t, p.root, name, events, o)
 	p.now = Source{Dir: p.play.State, Files: p.play.Files, Now: p.play.Clock().Now(), Env: func(string) string { return "" }}
 	return p
-}
-
-// shortened is a copy of a recording with the first events only, and without
-// the outputs, which are those of the end.
-func shortened(t *testing.T, dir string, events int) string {
-	t.Helper()
-	short := t.TempDir()
-	data, err := os.ReadFile(filepath.Join(dir, "events.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(data, []byte("\n"))
-	hosttest.Write(t, noon, filepath.Join(short, "events.jsonl"), string(bytes.Join(lines[:events], nil)))
-	hosttest.Copy(t, noon, filepath.Join(short, "claude"), os.DirFS(filepath.Join(dir, "claude")))
-	return short
 }
 
 func (p played) session(t *testing.T) Session {
@@ -74,8 +45,6 @@ func (p played) session(t *testing.T) Session {
 	}
 	return st.Sessions[0]
 }
-
-var letThrough = replay.Options{Args: []string{"--blocks", "0"}}
 
 // At the end of every recording every task has the state that its files tell,
 // and the owner that the recording names, whatever the hook was told.
@@ -387,7 +356,6 @@ func TestLookingLeavesEverythingAsItIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st.Print(Screen{W: &bytes.Buffer{}}, true)
 		if _, err := st.JSON(); err != nil {
 			t.Fatal(err)
 		}

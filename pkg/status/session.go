@@ -1,4 +1,4 @@
-package view
+package status
 
 import (
 	"cmp"
@@ -212,7 +212,7 @@ func (b *builder) build() Session {
 		}
 	}
 	for id, l := range b.account.Launches {
-		if begin, ok := strings.CutSuffix(l.Output, id+outputExt); ok && (b.outputs == "" || begin < b.outputs) {
+		if begin, ok := strings.CutSuffix(l.Output, id+OutputExt); ok && (b.outputs == "" || begin < b.outputs) {
 			b.outputs = begin
 		}
 	}
@@ -318,14 +318,14 @@ func (b *builder) besides(task string) string {
 	if b.kind(task) == event.TypeSubagent || transcript.AgentPath(".", task) == "" {
 		return ""
 	}
-	if path := b.outputs + task + outputExt; b.outputs != "" && b.src.Files.Regular(path) {
+	if path := b.outputs + task + OutputExt; b.outputs != "" && b.src.Files.Regular(path) {
 		return path
 	}
 	return ""
 }
 
-// outputExt ends the name of a task's output file.
-const outputExt = ".output"
+// OutputExt ends the name of a task's output file.
+const OutputExt = ".output"
 
 // fate is what became of a task.
 func (b *builder) fate(t Task) fate.Fate {

@@ -1,11 +1,8 @@
-package view
+package status
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +12,7 @@ import (
 	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
+	"stopgate/pkg/status/statustest"
 	"stopgate/pkg/team"
 	"stopgate/pkg/transcript"
 )
@@ -118,56 +116,12 @@ func TestAShutdownEndsATeammate(t *testing.T) {
 	}
 }
 
-// join lays the team of a snapshot into the configuration folder of a played
-// recording, as that session's own.
-func (p played) join(t *testing.T, version, session string) string {
-	t.Helper()
-	return join(t, filepath.Join(p.root, "claude"), version, session)
-}
-
-func join(t *testing.T, config, version, session string) string {
-	t.Helper()
-	names := strings.NewReplacer(
-		"b03687e1-91dd-414b-b686-09ee1becd874", session, "session-b03687e1", "session-"+session[:8],
-		"0ee47418-21e9-41b7-a44f-34d11b084dad", session, "session-0ee47418", "session-"+session[:8],
-		"a96dab22-3701-4e06-8d43-d720cfe83bf6", session,
-		"2026-11-30T13:09:", "2026-11-30T12:47:",
-	)
-	from := filepath.Join("..", "team", "testdata", version)
-	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		put := filepath.Join(config, filepath.FromSlash(names.Replace(filepath.ToSlash(rel))))
-		hosttest.Write(t, noon, put, names.Replace(string(data)))
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return config
-}
-
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
-
-const (
-	session220 = "04d0a712-8e2a-46b2-896b-d6c62a7ac5b5"
-	session235 = "e2461520-fe72-42ca-bf80-dfa3956872ce"
-	session332 = "8747d493-cafc-4ec4-8831-f68b1e1c884a"
-)
 
 // members are a team's members by name: how each runs, its state, and whether it
 // is stuck.
@@ -179,7 +133,7 @@ func members(s Session, i int) string {
 		case m.Lead:
 			text += " lead"
 		case m.Separate:
-			text += " in " + place(m)
+			text += " in " + m.Backend + " " + m.Pane
 		case m.AgentID != "":
 			text += " as " + m.AgentID
 		}
@@ -201,18 +155,18 @@ func TestTeamsOfRecordedSessions(t *testing.T) {
 		session    string
 		want       []string
 	}{
-		{"2.1.332, its files beside it", "2.1.332/team-tui", 13, "2.1.332", session332, []string{
+		{"2.1.332, its files beside it", "2.1.332/team-tui", 13, "2.1.332", statustest.Session332, []string{
 			"team-lead - unknown lead; ping blue idle as aping-4976bb1b79928c86 stuck by own-work; pong green unknown"}},
-		{"2.1.220, its files beside it", "2.1.220/team-tui", 13, "2.1.220", session220, []string{
+		{"2.1.220, its files beside it", "2.1.220/team-tui", 13, "2.1.220", statustest.Session220, []string{
 			"team-lead - unknown lead; ping blue idle as aping-d5c308e2b71b3fea stuck by own-work; pong green unknown"}},
-		{"no files at all", "2.1.332/team-tui", 13, "", session332, []string{
+		{"no files at all", "2.1.332/team-tui", 13, "", statustest.Session332, []string{
 			"ping blue idle as aping-4976bb1b79928c86 stuck by own-work"}},
-		{"members in panes of their own", "2.1.235/team-tui", 13, "2.1.150", session235, []string{
+		{"members in panes of their own", "2.1.235/team-tui", 13, "2.1.150", statustest.Session235, []string{
 			"team-lead - unknown lead; ping blue idle in tmux %1; pong green idle in tmux %2",
 			"ping blue idle as aping-1c0e1968f0d0a888 stuck by own-work"}},
 		{"a team of another session", "2.1.332/team-tui", 13, "2.1.332", sessionA, []string{
 			"ping blue idle as aping-4976bb1b79928c86 stuck by own-work"}},
-		{"at the session's end", "2.1.332/team-tui", -1, "2.1.332", session332, []string{
+		{"at the session's end", "2.1.332/team-tui", -1, "2.1.332", statustest.Session332, []string{
 			"team-lead - ended lead; ping blue ended as aping-4976bb1b79928c86; pong green ended"}},
 	}
 	for _, r := range rows {
@@ -220,7 +174,7 @@ func TestTeamsOfRecordedSessions(t *testing.T) {
 			t.Parallel()
 			p := play(t, r.play, r.events, letThrough)
 			if r.snapshot != "" {
-				p.join(t, r.snapshot, r.session)
+				statustest.Join(t, filepath.Join(p.root, "claude"), r.snapshot, r.session)
 			}
 			s := p.session(t)
 			if len(s.Teams) != len(r.want) {
@@ -244,25 +198,8 @@ func TestTeamsOfRecordedSessions(t *testing.T) {
 // that ended a turn an hour before noon.
 func teamMate(t *testing.T, change func(tx *ledger.Tx, a *ledger.Agent)) (Source, string) {
 	t.Helper()
-	config := t.TempDir()
-	main := filepath.Join(config, "projects", "-p", session332+".jsonl")
-	src := Source{Dir: state.At(t.TempDir()), Now: noon, Env: func(string) string { return "" }}
-	put(t, src, session332, func(tx *ledger.Tx) {
-		tx.Session.Transcript = main
-		a := tx.Touch("aping-4976bb1b79928c86", "ping", transcript.AgentPath(transcript.AgentsDir(main), "aping-4976bb1b79928c86"))
-		a.Name, a.Team, a.Started, a.Stopped, a.Stops = "ping", "session-8747d493", ago(2*time.Hour), ago(time.Hour), 1
-		a.Idle = ago(time.Hour).Add(time.Second)
-		if change != nil {
-			change(tx, &a)
-		}
-		tx.PutAgent(a)
-	})
-	join(t, config, "2.1.332", session332)
-	return src, config
-}
-
-func mail(from, kind string, at time.Time) string {
-	return fmt.Sprintf(`{"from":%q,"text":"{\"type\":\"%s\",\"from\":\"%s\",\"requestId\":\"r1\"}","timestamp":%q,"read":false}`, from, kind, from, at.Format(time.RFC3339Nano))
+	dir, config := statustest.TeamMate(t, change)
+	return Source{Dir: dir, Now: noon, Env: func(string) string { return "" }}, config
 }
 
 func TestMailAndTasksOfAMember(t *testing.T) {
@@ -278,24 +215,24 @@ func TestMailAndTasksOfAMember(t *testing.T) {
 		{"nothing but the snapshot", nil, AgentIdle, "", func(_ Team, m Member) bool {
 			return m.Since.Equal(ago(time.Hour).Add(time.Second)) && m.Unread == 0
 		}},
-		{"it says itself that it is idle", map[string]string{teamDir + "/inboxes/team-lead.json": "[" + mail("ping", team.Idle, ago(30*time.Minute)) + "]"}, AgentIdle, "", func(t Team, m Member) bool {
+		{"it says itself that it is idle", map[string]string{teamDir + "/inboxes/team-lead.json": "[" + statustest.Mail("ping", team.Idle, ago(30*time.Minute)) + "]"}, AgentIdle, "", func(t Team, m Member) bool {
 			return m.Since.Equal(ago(30*time.Minute)) && t.Members[0].Unread == 1
 		}},
 		{"mail that it has not read", map[string]string{teamDir + "/inboxes/ping.json": `[{"from":"pong","text":"hello","read":false},{"from":"pong","text":"hi","read":true}]`}, AgentIdle, "", func(_ Team, m Member) bool {
 			return m.Unread == 1
 		}},
-		{"asked to shut down", map[string]string{teamDir + "/inboxes/ping.json": "[" + mail("team-lead", team.ShutdownRequest, ago(5*time.Minute)) + "]"}, AgentIdle, WhyShutdown, func(_ Team, m Member) bool {
+		{"asked to shut down", map[string]string{teamDir + "/inboxes/ping.json": "[" + statustest.Mail("team-lead", team.ShutdownRequest, ago(5*time.Minute)) + "]"}, AgentIdle, WhyShutdown, func(_ Team, m Member) bool {
 			return m.Asked.Equal(ago(5 * time.Minute))
 		}},
 		{"asked and refused", map[string]string{
-			teamDir + "/inboxes/ping.json":      "[" + mail("team-lead", team.ShutdownRequest, ago(5*time.Minute)) + "]",
-			teamDir + "/inboxes/team-lead.json": "[" + mail("ping", team.ShutdownRejected, ago(4*time.Minute)) + "]"}, AgentIdle, "", nil},
+			teamDir + "/inboxes/ping.json":      "[" + statustest.Mail("team-lead", team.ShutdownRequest, ago(5*time.Minute)) + "]",
+			teamDir + "/inboxes/team-lead.json": "[" + statustest.Mail("ping", team.ShutdownRejected, ago(4*time.Minute)) + "]"}, AgentIdle, "", nil},
 		{"asked and agreed", map[string]string{
-			teamDir + "/inboxes/ping.json":      "[" + mail("team-lead", team.ShutdownRequest, ago(5*time.Minute)) + "]",
-			teamDir + "/inboxes/team-lead.json": "[" + mail("ping", team.ShutdownApproved, ago(4*time.Minute)) + "]"}, AgentEnded, "", nil},
+			teamDir + "/inboxes/ping.json":      "[" + statustest.Mail("team-lead", team.ShutdownRequest, ago(5*time.Minute)) + "]",
+			teamDir + "/inboxes/team-lead.json": "[" + statustest.Mail("ping", team.ShutdownApproved, ago(4*time.Minute)) + "]"}, AgentEnded, "", nil},
 		{"asked, agreed and idle again", map[string]string{
-			teamDir + "/inboxes/ping.json":      "[" + mail("team-lead", team.ShutdownRequest, ago(20*time.Minute)) + "]",
-			teamDir + "/inboxes/team-lead.json": "[" + mail("ping", team.ShutdownApproved, ago(19*time.Minute)) + "," + mail("ping", team.Idle, ago(5*time.Minute)) + "]"}, AgentIdle, WhyShutdown, nil},
+			teamDir + "/inboxes/ping.json":      "[" + statustest.Mail("team-lead", team.ShutdownRequest, ago(20*time.Minute)) + "]",
+			teamDir + "/inboxes/team-lead.json": "[" + statustest.Mail("ping", team.ShutdownApproved, ago(19*time.Minute)) + "," + statustest.Mail("ping", team.Idle, ago(5*time.Minute)) + "]"}, AgentIdle, WhyShutdown, nil},
 		{"a team task that it began", map[string]string{tasks + "/1.json": `{"id":"1","subject":"build it","status":"in_progress","owner":"ping"}`}, AgentIdle, WhyTeamTask, nil},
 		{"a team task that waits for another", map[string]string{
 			tasks + "/1.json": `{"id":"1","subject":"build it","status":"pending","blocks":["2"]}`,
@@ -406,8 +343,8 @@ func TestLeftoverTeams(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	config := filepath.Join(home, ".claude")
-	join(t, config, "2.1.220", session220)
-	join(t, config, "2.1.150", session235)
+	statustest.Join(t, config, "2.1.220", statustest.Session220)
+	statustest.Join(t, config, "2.1.150", statustest.Session235)
 	src := Source{Dir: state.At(t.TempDir()), Now: noon.Add(12 * time.Hour), Env: func(name string) string {
 		return map[string]string{"HOME": home}[name]
 	}}
@@ -431,11 +368,11 @@ func TestLeftoverTeams(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, r.want)
 		}
 	}
-	hosttest.Write(t, src.Now.Add(-time.Minute), filepath.Join(config, "projects", "-p", session235+".jsonl"), "{}\n")
+	hosttest.Write(t, src.Now.Add(-time.Minute), filepath.Join(config, "projects", "-p", statustest.Session235+".jsonl"), "{}\n")
 	if got := names(Filter{All: true}); got != "session-04d0a712" {
 		t.Errorf("a lead that has left a transcript: %q", got)
 	}
-	put(t, src, session220, func(tx *ledger.Tx) { tx.Session.Cwd = "/elsewhere" })
+	statustest.Put(t, src.Dir, statustest.Session220, func(tx *ledger.Tx) { tx.Session.Cwd = "/elsewhere" })
 	if got := names(Filter{Folder: "/home/dev/proj"}); got != "" {
 		t.Errorf("a lead that was recorded: %q", got)
 	}
@@ -475,90 +412,13 @@ func TestOddTeamFiles(t *testing.T) {
 	}
 }
 
-// Names of members, tasks and colours cannot steer a terminal.
-func TestHostileTeamsArePrintedSafely(t *testing.T) {
-	t.Parallel()
-	src, config := teamMate(t, nil)
-	evil := `x\u001b[2J\r\n\u202egnp\u0007`
-	hosttest.Write(t, noon, filepath.Join(config, "teams", "session-8747d493", "config.json"),
-		strings.ReplaceAll(`{"name":"EVIL","leadSessionId":"`+session332+`","leadAgentId":"EVIL","members":[{"name":"EVIL","agentId":"EVIL@x","color":"EVIL","backendType":"EVIL","tmuxPaneId":"EVIL"},{"name":"p","backendType":"tmux","tmuxPaneId":"%EVIL"}]}`, "EVIL", evil))
-	hosttest.Write(t, noon, filepath.Join(config, "tasks", "session-8747d493", "1.json"), strings.ReplaceAll(`{"id":"EVIL","subject":"EVIL","status":"EVIL","owner":"EVIL","blockedBy":["EVIL"]}`, "EVIL", evil))
-	src.Here, src.Alive = func(string) bool { return true }, func(int) bool { return false }
-	st := load(t, src, Filter{All: true})
-	var out bytes.Buffer
-	for _, width := range []int{0, 80} {
-		st.Print(Screen{W: &out, Width: width}, true)
-	}
-	must(t, st.WriteJSON(&out))
-	for _, r := range out.String() {
-		if r < ' ' && r != '\n' || r == '\u202e' || r == 0x7f {
-			t.Errorf("%U was printed", r)
-		}
-	}
-	if !strings.Contains(out.String(), `x\x1b[2J`) {
-		t.Errorf("the name is not shown:\n%s", out.String())
-	}
-}
-
 // Looking at teams changes nothing of them.
 func TestLookingLeavesTeamsAsTheyAre(t *testing.T) {
 	t.Parallel()
 	src, config := teamMate(t, nil)
 	before := strings.Join(tree(t, config), "\n")
-	st, err := src.Load(context.Background(), Filter{All: true})
-	must(t, err)
-	st.Print(Screen{W: &bytes.Buffer{}}, true)
+	load(t, src, Filter{All: true})
 	if after := strings.Join(tree(t, config), "\n"); before != after {
 		t.Errorf("before\n%s\nafter\n%s", before, after)
-	}
-}
-
-// The screens of teams, as golden files.
-func TestTeamScreens(t *testing.T) {
-	t.Parallel()
-	const dir = "session-8747d493"
-	busy := map[string]string{
-		"teams/" + dir + "/inboxes/pong.json":   "[" + mail("team-lead", team.ShutdownRequest, time.Date(2026, 11, 30, 12, 40, 0, 0, time.UTC)) + `,{"from":"ping","text":"are you there?","read":false}]`,
-		"tasks/" + dir + "/1.json":              `{"id":"1","subject":"build it","status":"in_progress","owner":"ping","blocks":["2"]}`,
-		"tasks/" + dir + "/2.json":              `{"id":"2","subject":"test it on every system that we say we support, and on the ones we do not","status":"pending","owner":"pong","blockedBy":["1"]}`,
-		"tasks/" + dir + "/3.json":              `{"id":"3","subject":"write it down","status":"pending"}`,
-		"teams/" + dir + "/inboxes/ignored.txt": "no mail",
-	}
-	screens := []struct {
-		name, play string
-		events     int
-		snapshot   string
-		session    string
-		files      map[string]string
-		width      int
-		colour     bool
-		dead       bool
-	}{
-		{"a team at work, 80 columns", "2.1.332/team-tui", 13, "2.1.332", session332, busy, 80, false, false},
-		{"a team at work, 120 columns in colour", "2.1.332/team-tui", 13, "2.1.332", session332, busy, 120, true, false},
-		{"a team in panes, 80 columns", "2.1.235/team-tui", 13, "2.1.150", session235, nil, 80, false, false},
-		{"a team in panes, a pipe", "2.1.235/team-tui", 13, "2.1.150", session235, nil, 0, false, false},
-		{"a team without its lead, 80 columns", "2.1.332/team-tui", 13, "2.1.332", session332, nil, 80, false, true},
-		{"an older team at its end, 120 columns", "2.1.220/team-tui", -1, "2.1.220", session220, nil, 120, false, false},
-	}
-	for _, c := range screens {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			p := play(t, c.play, c.events, letThrough)
-			config := p.join(t, c.snapshot, c.session)
-			for name, content := range c.files {
-				hosttest.Write(t, noon, filepath.Join(config, filepath.FromSlash(name)), content)
-			}
-			p.now.Here, p.now.Alive = func(string) bool { return true }, func(int) bool { return !c.dead }
-			var out bytes.Buffer
-			scr := Screen{W: &out, Width: c.width, Colour: c.colour, Zone: time.UTC}
-			load(t, p.now, Filter{All: true}).Print(scr, true)
-			golden(t, strings.NewReplacer(" ", "_", ",", "").Replace(c.name), out.Bytes())
-			for _, line := range strings.Split(out.String(), "\n") {
-				if n := Width(line); c.width > 0 && n > c.width && !strings.Contains(line, "/tasks/") {
-					t.Errorf("a line has %d columns: %s", n, line)
-				}
-			}
-		})
 	}
 }
