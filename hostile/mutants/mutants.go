@@ -209,7 +209,7 @@ var mutants = []mutant{
 	{"damage is not looked for", "pkg/store/store.go", "\t\t\tif err := intact(tx); err != nil {\n\t\t\t\treturn err\n\t\t\t}\n", "", stores},
 	{"a failed beginning stays", "pkg/store/store.go", "\t\t// What a full disk left of a beginning would count as broken later on.\n\t\t_ = os.Remove(path)\n", "", stores},
 	{"faults are not caught", "pkg/store/store.go", `old := debug.SetPanicOnFault(true)`, `old := debug.SetPanicOnFault(false)`, stores},
-	{"stops are kept for ever", "pkg/ledger/tx.go", `if seq > maxStops {`, `if false {`, ledgers},
+	{"stops are kept for ever", "pkg/ledger/act.go", `if seq > maxRecords {`, `if false {`, ledgers},
 	{"rows are kept for ever", "pkg/ledger/tx.go", `if rows >= maxRows {`, `if false {`, ledgers},
 
 	// the process, the folder and the words

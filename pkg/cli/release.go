@@ -34,9 +34,7 @@ does not end the tasks. For commands that never end, --ignore in the settings or
 			ctx, cancel := context.WithTimeout(a.context(), status.Patience)
 			defer cancel()
 			err = ledger.Update(ctx, dir, s.snap.Session.ID, a.h.Clock.Now(), func(tx *ledger.Tx) error {
-				for _, id := range ids {
-					tx.Release(id)
-				}
+				tx.Release(ids...)
 				return nil
 			})
 			if err != nil {

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
 	"stopgate/pkg/status"
 	"stopgate/pkg/view"
@@ -40,6 +42,7 @@ that is recorded. Hooks that hold a stop now let it go.`,
 			if err := dir.SwitchOff(id, until); err != nil {
 				return err
 			}
+			a.noteSwitch(dir, id, ledger.Act{Deed: ledger.SwitchedOff, Until: until})
 			what := "stopgate is off"
 			if id != "" {
 				what += " for session " + view.Clean(id)
@@ -88,6 +91,9 @@ have no switch of their own.`,
 			if err != nil {
 				return err
 			}
+			if was {
+				a.noteSwitch(src.Dir, id, ledger.Act{Deed: ledger.SwitchedOn})
+			}
 			what := "stopgate is on"
 			if id != "" {
 				what += " for session " + view.Clean(id)
@@ -131,4 +137,36 @@ func (a *app) sessionID(begin string) (string, error) {
 		return "", fmt.Errorf("%s %s", view.Clean(st.Problems[0].Path), st.Problems[0].Text)
 	}
 	return "", errors.New("nothing is recorded of this session yet")
+}
+
+// noteLimit bounds the noting of a switch, noteAge is how long a session may have been
+// quiet that it concerns.
+const (
+	noteLimit = 2 * time.Second
+	noteAge   = 24 * time.Hour
+)
+
+// noteSwitch records in the sessions that a switch concerns what was done to it: in the
+// one, or in those that have not ended. The switch holds whether that succeeds or not.
+func (a *app) noteSwitch(dir state.Dir, id string, act ledger.Act) {
+	now := a.h.Clock.Now()
+	ctx, cancel := context.WithTimeout(a.context(), noteLimit)
+	defer cancel()
+	for _, path := range dir.Stores() {
+		info, err := a.h.Files.Stat(path)
+		if err != nil || id == "" && now.Sub(info.ModTime()) > noteAge || id != "" && path != dir.Store(id) {
+			continue
+		}
+		snap, err := ledger.ReadFile(ctx, path)
+		if err != nil || !snap.Exists || id == "" && !snap.Session.Ended.IsZero() {
+			continue
+		}
+		err = ledger.Update(ctx, dir, snap.Session.ID, now, func(tx *ledger.Tx) error {
+			tx.AddAct(act)
+			return nil
+		})
+		if err != nil {
+			a.say(view.Clean(path) + ": not noted in its log: " + view.Clean(err.Error()))
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -60,7 +61,8 @@ func (r *run) courier() (Outcome, string) {
 	if out.Err = r.stand(tasks); out.Err != nil {
 		return out, "" // without a ledger nobody could tell that it was told once
 	}
-	defer r.leave()
+	why := ""
+	defer func() { r.leave(why) }()
 	r.pause()
 	spot, acted := r.lastSpot(ctx, live)
 	watch := r.watch(tasks, found, live)
@@ -74,17 +76,25 @@ func (r *run) courier() (Outcome, string) {
 		r.letItBeTold(ctx, live, watch.Until)
 	}
 	r.resume()
-	if acted || result.Why != wait.AllEnded && result.Why != wait.Deadline || live.cancelled() != "" || r.actedSince(live, spot) {
+	if acted || r.actedSince(live, spot) {
+		why = becauseSuperseded
+	} else if why = live.cancelled(); why == "" && result.Why != wait.AllEnded && result.Why != wait.Deadline {
+		why = cmp.Or(result.Note, string(result.Why))
+	}
+	if why != "" {
 		return out, ""
 	}
 	tasks = slices.DeleteFunc(tasks, func(t gate.Task) bool { return live.excused(t.ID) })
 	told := r.undelivered(ctx, tasks, result)
 	if len(told) == 0 {
+		if why = "nothing to tell"; result.Why == wait.Deadline {
+			why = "its time is over"
+		}
 		return out, ""
 	}
 	mine, err := r.claimWake(told)
 	if err != nil || len(mine) == 0 {
-		out.Err = err
+		why, out.Err = "another courier told it", err
 		return out, ""
 	}
 	who := gate.Addressee{ID: e.AgentID, Name: r.meta().Name}
@@ -95,27 +105,29 @@ func (r *run) courier() (Outcome, string) {
 // stand records that this courier waits for the agent's tasks. An earlier one of
 // the same agent gives way.
 func (r *run) stand(tasks []gate.Task) error {
-	w := ledger.Watch{AgentID: r.e.AgentID, At: r.began, Until: r.began.Add(r.p.For), Process: r.process()}
-	for _, t := range tasks {
-		w.Tasks = append(w.Tasks, t.ID)
-	}
+	w := ledger.Watch{AgentID: r.e.AgentID, Tasks: ids(tasks), At: r.began, Until: r.began.Add(r.p.For), Process: r.process()}
 	ctx, cancel := r.until(storeLimit)
 	defer cancel()
 	return ledger.Update(ctx, r.dir, r.e.SessionID, r.h.Clock.Now(), func(tx *ledger.Tx) error {
 		if have, ok := tx.WatchOf(r.e.AgentID); !ok || !have.At.After(r.began) || !have.Lives(r.h) {
 			tx.PutWatch(w)
 		}
+		tx.AddAct(ledger.Act{Deed: ledger.Stood, AgentID: w.AgentID, Type: r.e.AgentType, Tasks: w.Tasks, Until: w.Until})
 		return nil
 	})
 }
 
-// leave takes that record back. It is for people to see, so a failure is no matter.
-func (r *run) leave() {
+// leave takes that record back and notes why nobody was told; "" is for a wake, which
+// is noted where it is claimed. It is for people to see, so a failure is no matter.
+func (r *run) leave(why string) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeLimit)
 	defer cancel()
 	_ = ledger.Update(ctx, r.dir, r.e.SessionID, r.h.Clock.Now(), func(tx *ledger.Tx) error {
 		if have, ok := tx.WatchOf(r.e.AgentID); ok && have.PID == r.h.PID && have.At.Equal(r.began) {
 			tx.DropWatch(r.e.AgentID)
+		}
+		if why != "" {
+			tx.AddAct(ledger.Act{Deed: ledger.Left, AgentID: r.e.AgentID, Type: r.e.AgentType, Note: why})
 		}
 		return nil
 	})
@@ -224,6 +236,15 @@ func (r *run) undelivered(ctx context.Context, tasks []gate.Task, result wait.Re
 	return out
 }
 
+// ids are the tasks' ids.
+func ids(tasks []gate.Task) []string {
+	var out []string
+	for _, t := range tasks {
+		out = append(out, t.ID)
+	}
+	return out
+}
+
 // claimWake claims the tasks nobody told of yet; the first courier has them.
 func (r *run) claimWake(tasks []gate.Task) (mine []gate.Task, err error) {
 	ctx, cancel := r.until(storeLimit)
@@ -237,6 +258,9 @@ func (r *run) claimWake(tasks []gate.Task) (mine []gate.Task, err error) {
 			}
 			tx.PutCourier(ledger.Courier{Task: t.ID, AgentID: r.e.AgentID, At: now})
 			mine = append(mine, t)
+		}
+		if len(mine) > 0 {
+			tx.AddAct(ledger.Act{Deed: ledger.Woke, AgentID: r.e.AgentID, Type: r.e.AgentType, Tasks: ids(mine)})
 		}
 		return nil
 	})

@@ -88,7 +88,7 @@ func (r *run) finish(out Outcome, watch *wait.Wait) (Outcome, []byte) {
 	var d gate.Decision
 	ctx, cancel := r.until(storeLimit)
 	defer cancel()
-	err := ledger.Update(ctx, r.dir, r.e.SessionID, r.began, func(tx *ledger.Tx) error {
+	err := ledger.Update(ctx, r.dir, r.e.SessionID, r.h.Clock.Now(), func(tx *ledger.Tx) error {
 		tx.Merge(ledger.Learned{
 			Ends:       result.Ends,
 			Deliveries: result.Deliveries,
@@ -156,11 +156,9 @@ func (r *run) row(task string) string {
 func (r *run) claim(tx *ledger.Tx, d gate.Decision) {
 	h := ledger.Hold{
 		AgentID: r.e.AgentID, Type: r.e.AgentType, Since: r.began, Until: r.began.Add(r.limit.For),
-		Limit: r.limit.By, Left: d.Left, Host: string(r.clocks.Kind), Process: r.process(),
+		Tasks: ids(d.Tasks), Limit: r.limit.By, Left: d.Left, Host: string(r.clocks.Kind), Process: r.process(),
 	}
-	for _, t := range d.Tasks {
-		h.Tasks = append(h.Tasks, t.ID)
-	}
+	h.Seq = tx.AddAct(ledger.Act{Deed: ledger.Held, AgentID: h.AgentID, Type: h.Type, Tasks: h.Tasks, Until: h.Until, Note: "limited by " + h.Limit})
 	tx.PutHold(h)
 	agent := tx.Touch(r.e.AgentID, r.e.AgentType, r.agentTranscript())
 	agent.LastSum, agent.LastSumAt = agentSum(r.e), r.began
@@ -180,11 +178,15 @@ func (r *run) process() ledger.Process {
 // holds tells whether a recorded hold is this one.
 func (r *run) holds(h ledger.Hold) bool { return h.PID == r.h.PID && h.Since.Equal(r.began) }
 
-// reap records the holds that were ended from outside, by a signal, the entry's
-// timeout or with the client. Nothing of them was answered or charged, so the
+// reap records the holds and couriers that were ended from outside, by a signal, the
+// entry's timeout or with the client. Nothing of them was answered or charged, so the
 // agent's next stop is guarded as if they had not been.
 func (r *run) reap(tx *ledger.Tx) {
-	for _, h := range tx.Lost(func(p ledger.Process) bool { return p.Lives(r.h) }) {
+	lives := func(p ledger.Process) bool { return p.Lives(r.h) }
+	for _, w := range tx.LostWatches(lives) {
+		tx.AddAct(ledger.Act{Deed: ledger.Fell, AgentID: w.AgentID, Tasks: w.Tasks, Note: becauseLost})
+	}
+	for _, h := range tx.Lost(lives) {
 		agent, ok := tx.Agent(h.AgentID)
 		if !ok {
 			agent = ledger.Agent{ID: h.AgentID, First: h.Since, Type: h.Type}
@@ -196,7 +198,7 @@ func (r *run) reap(tx *ledger.Tx) {
 		tx.PutAgent(agent)
 		tx.AddStop(ledger.Stop{
 			Time: h.Since, AgentID: h.AgentID, Type: h.Type, Verdict: ledger.Allow, Code: string(gate.HoldLost),
-			Own: h.Tasks, Listed: h.Tasks, Policy: r.p.Flags(), Limit: h.Limit, Host: h.Host, Note: "ended from outside",
+			Own: h.Tasks, Listed: h.Tasks, Policy: r.p.Flags(), Limit: h.Limit, Host: h.Host, Note: becauseLost,
 		})
 	}
 }
@@ -208,6 +210,7 @@ const (
 	becauseEnded      = "session ended"
 	becauseSuperseded = "agent went on"
 	becauseAgreed     = "agreed to its shutdown"
+	becauseLost       = "ended from outside"
 )
 
 // watch is the wait for a stop's own tasks, as long as live says so.

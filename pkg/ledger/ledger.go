@@ -187,6 +187,8 @@ type Hold struct {
 	Limit string        `json:"limit,omitempty"`
 	Left  time.Duration `json:"left,omitempty"`
 	Host  string        `json:"host,omitempty"`
+	// Seq is the number of the act that records its beginning.
+	Seq uint64 `json:"seq,omitempty"`
 	Process
 	// Over marks a hold that was answered. Its row stays until the agent's next
 	// one, so that another process that held the same stop knows of the answer.
@@ -225,8 +227,9 @@ type Snapshot struct {
 	Holds []Hold
 	// Watches are the couriers that wait, by agent; their processes may be dead.
 	Watches map[string]Watch
-	// Stops are the recorded stops, oldest first.
+	// Stops are the recorded stops and Acts what else was done, each oldest first.
 	Stops []Stop
+	Acts  []Act
 	// Courier is what couriers told, by task.
 	Couriers map[string]Courier
 }

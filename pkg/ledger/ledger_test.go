@@ -94,7 +94,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		tx.AddStop(stop)
 	})
 	s := read(t, dir)
-	stop.Seq = 1
+	stop.Seq = 2 // the release has the first number
 	for what, ok := range map[string]bool{
 		"exists":   s.Exists,
 		"session":  s.Session.ID == session && s.Session.Cwd == "/p" && s.Session.Begun.Equal(noon) && s.Session.Renewed.IsZero(),
@@ -107,6 +107,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		"hold":     len(s.Holds) == 1 && s.Holds[0].PID == 7,
 		"courier":  s.Couriers["b1"].AgentID == "a1",
 		"stop":     len(s.Stops) == 1 && reflect.DeepEqual(s.Stops[0], stop),
+		"act":      len(s.Acts) == 1 && reflect.DeepEqual(s.Acts[0], Act{Seq: 1, Time: noon, Deed: Released, Tasks: []string{"b2"}}),
 		"knows":    s.Knows("a1") && s.Knows("b1") && !s.Knows("a2"),
 	} {
 		if !ok {
@@ -436,7 +437,7 @@ func TestRowsAreBounded(t *testing.T) {
 			tx.Merge(Learned{Launches: []transcript.Launch{{Task: id, Owner: "a1", At: at, Evidence: transcript.Text}}})
 			tx.PutAgent(Agent{ID: id, Last: at})
 		}
-		for range maxStops + 50 {
+		for range maxRecords + 50 {
 			tx.AddStop(Stop{AgentID: "a1", Verdict: Allow})
 		}
 		many := make([]string, 5000)
@@ -460,7 +461,7 @@ func TestRowsAreBounded(t *testing.T) {
 	if _, ok := s.Launches["b00000000"]; ok {
 		t.Error("the oldest launch is still there")
 	}
-	if n := len(s.Stops); n != maxStops || s.Stops[n-1].Seq != maxStops+51 || s.Stops[0].Seq != 52 {
+	if n := len(s.Stops); n != maxRecords || s.Stops[n-1].Seq != maxRecords+51 || s.Stops[0].Seq != 52 {
 		t.Errorf("%d stops, %d to %d", n, s.Stops[0].Seq, s.Stops[n-1].Seq)
 	}
 	if last := s.Stops[len(s.Stops)-1]; len(last.Listed) != maxListed || len(s.Session.Listed) > maxRows {

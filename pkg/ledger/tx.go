@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -32,8 +33,8 @@ var (
 
 // Bounds on the rows of one session.
 const (
-	maxStops = 1000
-	maxRows  = 4000
+	maxRecords = 2000
+	maxRows    = 4000
 )
 
 // Tx is one transaction on a session's store.
@@ -310,11 +311,14 @@ func (t *Tx) Released(task string) bool {
 	return !at.IsZero()
 }
 
-// Release excuses a task.
-func (t *Tx) Release(task string) {
-	if storable(task) {
-		t.put(bucketReleased, []byte(task), t.now)
+// Release excuses tasks.
+func (t *Tx) Release(tasks ...string) {
+	for _, task := range tasks {
+		if storable(task) {
+			t.put(bucketReleased, []byte(task), t.now)
+		}
 	}
+	t.AddAct(Act{Deed: Released, Tasks: tasks})
 }
 
 // maxListed bounds the tasks that one row names: a store holds many stops.
@@ -335,21 +339,9 @@ func shorten(ids []string) []string {
 func (t *Tx) AddStop(s Stop) uint64 {
 	bounded(&s.AgentID, &s.Type)
 	s.Own, s.Listed, s.Unowned, s.Ended = shorten(s.Own), shorten(s.Listed), shorten(s.Unowned), shorten(s.Ended)
-	b := t.bucket(bucketStops)
-	if t.err != nil {
-		return 0
-	}
-	seq, err := b.NextSequence()
-	if err != nil {
-		t.err = err
-		return 0
-	}
-	s.Seq = seq
-	t.put(bucketStops, seqKey(seq), s)
-	if seq > maxStops {
-		_ = b.Delete(seqKey(seq - maxStops))
-	}
-	return seq
+	s.Seq = t.number()
+	t.put(bucketStops, seqKey(s.Seq), s)
+	return s.Seq
 }
 
 func seqKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
@@ -414,6 +406,20 @@ func (t *Tx) drop(bucket []byte, key string) {
 		err = b.SetSequence(max(b.Sequence(), 1) - 1)
 		t.err = cmp.Or(t.err, err)
 	}
+}
+
+// LostWatches takes out the couriers whose process is gone without a word: they were
+// ended from outside.
+func (t *Tx) LostWatches(lives func(Process) bool) []Watch {
+	var out []Watch
+	for id, w := range rows[Watch](t.tx, bucketWatches, nil) {
+		if !lives(w.Process) {
+			out = append(out, w)
+			t.DropWatch(id)
+		}
+	}
+	slices.SortFunc(out, func(a, b Watch) int { return a.At.Compare(b.At) })
+	return out
 }
 
 // Courier reads what a courier told about a task.
@@ -507,6 +513,7 @@ func load(tx *bolt.Tx, ids []string) Snapshot {
 			s.Stops = append(s.Stops, stop)
 		}
 		slices.SortFunc(s.Stops, func(a, b Stop) int { return cmp.Compare(a.Seq, b.Seq) })
+		s.Acts = slices.SortedFunc(maps.Values(rows[Act](tx, bucketActs, nil)), func(a, b Act) int { return cmp.Compare(a.Seq, b.Seq) })
 	}
 	return s
 }
