@@ -121,7 +121,7 @@ var mutants = []mutant{
 	{"to observe is to hold", "pkg/handler/stop.go", `r.limit.For > 0 && !r.p.Observe`, `r.limit.For > 0`, handlers},
 
 	// the hold
-	{"a hold charges when it begins", "pkg/handler/hold.go", "\t\th.Tasks = append(h.Tasks, t.ID)\n", "\t\th.Tasks = append(h.Tasks, t.ID)\n\t\ttx.Charge(t.ID, 0, false)\n", handlers},
+	{"a hold charges when it begins", "pkg/handler/hold.go", "\ttx.PutHold(h)\n", "\ttx.PutHold(h)\n\tfor _, t := range d.Tasks {\n\t\ttx.Charge(t.ID, 0, false)\n\t}\n", handlers},
 	{"the claim stays", "pkg/handler/hold.go", "\t\t\ttx.EndHold(row)\n", "\t\t\t_ = row\n", handlers},
 	{"what cannot be charged is told", "pkg/handler/hold.go", "\t\tout.Decision = gate.Decision{Code: gate.NoStore}\n", "", handlers},
 	{"a message does not end a hold", "pkg/gate/hold.go", `return f.Message }`, `return false }`, gates},
