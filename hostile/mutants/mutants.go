@@ -96,7 +96,7 @@ var mutants = []mutant{
 	{"a transcript that lags is not waited for", "pkg/attribute/attribute.go", `for s.waitable() && clock`, `for false && clock`, attributes},
 	{"it is waited for too long", "pkg/attribute/attribute.go", `clock.Now().Sub(start) < Settle`, `clock.Now().Sub(start) < 10*Settle`, attributes},
 	{"a reading that was cut short is not said", "pkg/handler/stop.go", `if found.Cut && len(unowned) > 0 {`, `if false {`, handlers},
-	{"siblings that were not read are not said", "pkg/attribute/attribute.go", "\t\t\t\ts.cut = true\n", "", attributes},
+	{"siblings that were not read are not said", "pkg/attribute/attribute.go", "\t\t\t\ts.reading.Cut = true\n", "", attributes},
 	{"a stop whose tasks have owners waits", "pkg/attribute/attribute.go", `return s.missing() && slices.ContainsFunc(s.listed, func(t event.Task) bool {
 		_, known := s.launches[t.ID]
 		return !known && t.CanBeOwn()`, `return slices.ContainsFunc(s.listed, func(t event.Task) bool {

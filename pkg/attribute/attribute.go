@@ -33,34 +33,9 @@ const (
 type Result struct {
 	// Owners are the launches of the listed tasks that have an owner.
 	Owners map[string]transcript.Launch
-	// Learned is what the reading brought, for the ledger.
-	Learned ledger.Learned
-	// known are the cursors the search began with.
-	known map[string]transcript.Cursor
 	// Waited is how long the settling took; zero for not at all.
 	Waited time.Duration
-	// Cut is true when the time was over before everything was read.
-	Cut bool
-}
-
-// Cursor is how far a transcript has been read, by this search or before it.
-func (r Result) Cursor(path string) transcript.Cursor {
-	if step, ok := r.Learned.Cursors[path]; ok {
-		return step.To
-	}
-	return r.known[path]
-}
-
-// Take adds what a further reading of a transcript brought; from is where the search
-// began in it.
-func (r *Result) Take(path string, from transcript.Cursor, b transcript.Batch) {
-	r.Cut = r.Cut || b.Cut
-	r.Learned.Launches = append(r.Learned.Launches, b.Launches...)
-	r.Learned.Ends = append(r.Learned.Ends, b.Ends...)
-	r.Learned.Deliveries = append(r.Learned.Deliveries, b.Deliveries...)
-	if !from.Equal(b.Cursor) {
-		r.Learned.Cursors[path] = transcript.Step{From: from, To: b.Cursor}
-	}
+	Reading
 }
 
 // search is one attribution under way.
@@ -72,13 +47,11 @@ type search struct {
 	own transcript.Source
 	// launches are those known of, by task: of listed tasks and of others.
 	launches map[string]transcript.Launch
-	learned  ledger.Learned
-	cursors  map[string]transcript.Cursor
+	reading  Reading
 	// listed are the tasks to find owners for, in order; unsure are those without
 	// one, or with one that is no more than likely.
 	listed []event.Task
 	unsure map[string]bool
-	cut    bool
 }
 
 // Find attributes the tasks that e lists. snap is what the ledger knew; it is
@@ -89,8 +62,7 @@ func Find(ctx context.Context, h host.Host, e event.Event, snap ledger.Snapshot)
 		snap:     snap,
 		e:        e,
 		launches: maps.Clone(snap.Launches),
-		learned:  ledger.Learned{Cursors: map[string]transcript.Step{}},
-		cursors:  map[string]transcript.Cursor{},
+		reading:  NewReading(h.Files, snap),
 		unsure:   map[string]bool{},
 	}
 	if s.launches == nil {
@@ -108,7 +80,7 @@ func Find(ctx context.Context, h host.Host, e event.Event, snap ledger.Snapshot)
 		}
 	}
 	waited := s.find(ctx, h.Clock)
-	return Result{Owners: s.owners(), Learned: s.learned, known: snap.Cursors, Waited: waited, Cut: s.cut}
+	return Result{Owners: s.owners(), Waited: waited, Reading: s.reading}
 }
 
 // launch is what is known of who launched a task.
@@ -185,36 +157,13 @@ func (s *search) lacksOutput() bool {
 
 // scan reads what a transcript gained.
 func (s *search) scan(ctx context.Context, src transcript.Source) {
-	if src.Path == "" {
-		return
-	}
-	from, read := s.cursors[src.Path]
-	if !read {
-		from = s.snap.Cursors[src.Path]
-	}
-	batch, err := transcript.Scan(ctx, s.files, src, from)
-	if err != nil {
-		return // a missing transcript attributes nothing
-	}
-	s.cut = s.cut || batch.Cut
-	s.cursors[src.Path] = batch.Cursor
-	step, known := s.learned.Cursors[src.Path]
-	if !known {
-		step.From = s.snap.Cursors[src.Path]
-	}
-	step.To = batch.Cursor
-	if !step.From.Equal(step.To) {
-		s.learned.Cursors[src.Path] = step
-	}
-	s.learned.Ends = append(s.learned.Ends, batch.Ends...)
-	s.learned.Deliveries = append(s.learned.Deliveries, batch.Deliveries...)
-	for _, l := range batch.Launches {
-		s.add(l)
+	for _, l := range s.reading.Scan(ctx, src).Launches {
+		s.note(l)
 	}
 }
 
-func (s *search) add(l transcript.Launch) {
-	s.learned.Launches = append(s.learned.Launches, l)
+// note takes in a launch.
+func (s *search) note(l transcript.Launch) {
 	if have, known := s.launches[l.Task]; known {
 		l = transcript.Join(have, l)
 	}
@@ -232,25 +181,20 @@ func (s *search) parents(ctx context.Context) {
 			continue
 		}
 		if ctx.Err() != nil {
-			s.cut = true
+			s.reading.Cut = true
 			return
 		}
 		beside := transcript.AgentPath(dirOf(s.own.Path), t.ID)
 		path := transcript.OfAgent(s.files, s.e.TranscriptPath, t.ID, beside)
-		meta, err := transcript.ReadMeta(s.files, path)
-		if err != nil {
+		meta, told := s.reading.Meta(t.ID, path)
+		if !told {
 			continue
 		}
-		s.learned.Agents = append(s.learned.Agents, AgentFromMeta(t.ID, path, meta))
 		if l, ok := meta.Launch(t.ID, path); ok {
-			s.add(l)
+			s.reading.Learned.Launches = append(s.reading.Learned.Launches, l)
+			s.note(l)
 		}
 	}
-}
-
-// AgentFromMeta is the record of an agent that its meta file gives.
-func AgentFromMeta(id, path string, m transcript.AgentMeta) ledger.Agent {
-	return ledger.Agent{ID: id, Type: m.AgentType, Name: m.Name, Team: m.TeamName, Color: m.Color, Parent: m.ParentAgentID, Transcript: path}
 }
 
 // others reads the coordinator's and the siblings' transcripts until nothing is
@@ -264,7 +208,7 @@ func (s *search) others(ctx context.Context) {
 				return
 			}
 			if ctx.Err() != nil {
-				s.cut = true
+				s.reading.Cut = true
 				return
 			}
 			if !seen[path] {
