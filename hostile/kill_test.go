@@ -351,6 +351,9 @@ func TestManyHoldsAndCouriers(t *testing.T) {
 		out  *strings.Builder
 		errs *strings.Builder
 	}
+	for i := range each { // the client lists the tasks of all agents, whoever stops
+		w.listed = append(w.listed, fmt.Sprintf("a%d", i))
+	}
 	var all []one
 	for i := range 2 * each {
 		agent := fmt.Sprintf("a%d", i/2)

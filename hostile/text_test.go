@@ -177,10 +177,13 @@ func TestTheCouriersMessageIsOnlyText(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			payload := w.stopOf("shell", id, "/tmp/"+text+"/b.output", text)
+			ended := make(chan struct{})
 			go func() {
+				defer close(ended)
 				time.Sleep(1500 * time.Millisecond)
 				w.append(w.main(), w.ends(id))
 			}()
+			defer func() { <-ended }() // a courier that is told nothing may be gone before
 			r := w.run(setup{payload: payload, args: []string{"courier", "--for", "3s"}, limit: 30 * time.Second})
 			switch {
 			case r.code == 2:

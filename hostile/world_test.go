@@ -32,6 +32,8 @@ type world struct {
 	session string
 	state   string
 	tmp     string
+	// listed are agents whose tasks the client lists with every stop.
+	listed []string
 }
 
 var worlds atomic.Int64
@@ -129,11 +131,17 @@ func (w *world) agent(agent string) {
 
 // payload is a stop of the agent while its shell runs; change alters it.
 func (w *world) payload(agent string, change ...func(map[string]any)) []byte {
+	var tasks []any
+	for _, owner := range append([]string{agent}, w.listed...) {
+		if len(tasks) == 0 || owner != agent {
+			tasks = append(tasks, map[string]any{"id": taskOf(owner), "type": "shell", "status": "running", "description": "make", "command": "make"})
+		}
+	}
 	p := map[string]any{
 		"session_id": w.session, "transcript_path": w.main(), "cwd": w.dir, "prompt_id": stamp(), "permission_mode": "default",
 		"agent_id": agent, "agent_type": "general-purpose", "hook_event_name": "SubagentStop", "stop_hook_active": false,
 		"agent_transcript_path": w.transcript(agent), "last_assistant_message": "I wait.",
-		"background_tasks": []any{map[string]any{"id": taskOf(agent), "type": "shell", "status": "running", "description": "make", "command": "make"}},
+		"background_tasks": tasks,
 		"session_crons":    []any{},
 	}
 	for _, c := range change {
