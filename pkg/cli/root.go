@@ -37,6 +37,7 @@ const (
 // commands is the table of commands, in the order in which help shows them.
 var commands = []func(*app) *cobra.Command{
 	(*app).status,
+	(*app).timeline,
 	(*app).log,
 	(*app).explain,
 	(*app).demo,

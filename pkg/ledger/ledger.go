@@ -221,8 +221,9 @@ type Snapshot struct {
 	// was handed over to their agent.
 	Waited map[string]time.Duration
 	Told   map[string]bool
-	// Released are the tasks that a person excused.
-	Released map[string]bool
+	// Released are the tasks that a person excused, ReleasedAt when.
+	Released   map[string]bool
+	ReleasedAt map[string]time.Time
 	// Holds are those that were not answered; their processes may be dead.
 	Holds []Hold
 	// Watches are the couriers that wait, by agent; their processes may be dead.

@@ -497,8 +497,8 @@ func load(tx *bolt.Tx, ids []string) Snapshot {
 			s.Told[task] = true
 		}
 	}
-	s.Released = map[string]bool{}
-	for task := range rows[time.Time](tx, bucketReleased, ids) {
+	s.Released, s.ReleasedAt = map[string]bool{}, rows[time.Time](tx, bucketReleased, ids)
+	for task := range s.ReleasedAt {
 		s.Released[task] = true
 	}
 	for _, h := range rows[Hold](tx, bucketHolds, nil) {

@@ -78,6 +78,9 @@ func plain(s string, most int) bool {
 // Width is how many columns a text takes on a terminal, colours not counted.
 func Width(s string) int { return text.StringWidthWithoutEscSequences(s) }
 
+// Snip shortens a text to so many columns.
+func Snip(s string, width int) string { return cut(s, width) }
+
 // cut shortens a text to so many columns.
 func cut(s string, width int) string {
 	if width < 1 {
