@@ -10,6 +10,7 @@ import (
 	"stopgate/pkg/handler"
 	"stopgate/pkg/host"
 	"stopgate/pkg/policy"
+	"stopgate/pkg/process"
 	"stopgate/pkg/version"
 )
 
@@ -31,6 +32,7 @@ func main() {
 		return
 	}
 	h := host.System()
+	h.Held, h.Processes = process.Held, true
 	h.Args = policy.Configured(h.Args, h.Env)
 	os.Exit(handler.Main(h))
 }

@@ -12,10 +12,6 @@ import (
 
 func main() {
 	h := host.System()
-	h.Held = func(path string) (held, known bool) {
-		tree, ok := process.Look(path)
-		held = len(tree.PIDs()) > 0
-		return held, ok && (held || tree.Sure) // none may also be one that was not seen
-	}
+	h.Held, h.Processes = process.Held, true
 	os.Exit(cli.Main(cli.NameOf(os.Args[0]), h))
 }

@@ -46,6 +46,8 @@ const (
 	Notice Sign = "notice"
 	// LastLine is the last line of the output file.
 	LastLine Sign = "output"
+	// Gone: none of its processes is left.
+	Gone Sign = "gone"
 	// NotListed: it is no longer named, and nothing tells how it ended.
 	NotListed Sign = "not-listed"
 	// SessionOver: its session ended before it did.

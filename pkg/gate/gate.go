@@ -53,8 +53,13 @@ type Task struct {
 	Told bool
 	// Persistent marks a monitor that has no end of its own.
 	Persistent bool
-	// Excused marks a task that is not meant to end, or that a person released.
+	// Excused marks a task that is not waited for; Worth says why, or why it is.
 	Excused bool
+	Worth   Worth
+	// Usually is how long its command took before, as far as that is known, and
+	// Times how often it ended.
+	Usually time.Duration
+	Times   int
 	// Ending is how it ended while the stop was held; nil for one that runs.
 	Ending *Ending
 }

@@ -13,6 +13,7 @@ const (
 	CeilingNear  Code = "ceiling-near"  // a print run is about to end: block, and let go next
 	AgentStopped Code = "agent-stopped" // the held agent itself was stopped
 	MessageWaits Code = "message-waits" // a message waits for the agent: block, or let a teammate read it
+	TaskIdle     Code = "task-idle"     // all that is left has been idle for long: block, and let go next
 	TasksStopped Code = "tasks-stopped" // the own tasks were stopped: nothing to wait for
 	SessionOver  Code = "session-over"  // the session or its client is gone
 	HoldLost     Code = "hold-lost"     // the hold was ended from outside, and found later
@@ -39,7 +40,9 @@ type HoldFacts struct {
 	// Teammate marks an in-process teammate, which is given its messages only when
 	// its turn has ended (docs/client.md: messages).
 	Teammate bool
-	// Tasks are the tasks held for; those that ended have an Ending.
+	// Tasks are the tasks held for; those that ended have an Ending, and those that
+	// are let go as idle are marked so ([Worth.Idle]). What is let go for another
+	// reason is not among them.
 	Tasks []Task
 	// Last is the Last of the decision that began the hold.
 	Last bool
@@ -68,6 +71,7 @@ var holdRules = []struct {
 		return all(f.Tasks, func(t Task) bool { return t.Ending != nil && t.Ending.Killed })
 	}},
 	{TaskEnded, true, func(f HoldFacts) bool { return all(f.Tasks, func(t Task) bool { return t.Ending != nil }) }},
+	{TaskIdle, true, func(f HoldFacts) bool { return len(running(f.Tasks)) == 0 }},
 	{MessageWaits, true, func(f HoldFacts) bool { return f.Message }},
 	{StuckWork, true, func(f HoldFacts) bool { return f.Stuck }},
 	{CeilingNear, true, func(f HoldFacts) bool { return f.CeilingNear }},
@@ -88,7 +92,7 @@ func AfterHold(f HoldFacts) Decision {
 	if d.Code == MessageWaits && f.Teammate {
 		d.Block = false // the message wakes it, and its next stop is guarded
 	}
-	if d.Code == CeilingNear || d.Code == PatienceOver {
+	if d.Code == CeilingNear || d.Code == PatienceOver || d.Code == TaskIdle {
 		d.Last, d.Left = true, 0
 	}
 	if !d.Block {
@@ -97,9 +101,9 @@ func AfterHold(f HoldFacts) Decision {
 	return d
 }
 
-// running are the tasks that have not ended.
+// running are the tasks that have not ended and are not let go.
 func running(tasks []Task) []Task {
-	return slices.DeleteFunc(slices.Clone(tasks), func(t Task) bool { return t.Ending != nil })
+	return slices.DeleteFunc(slices.Clone(tasks), func(t Task) bool { return t.Ending != nil || t.Worth.Idle })
 }
 
 func all(tasks []Task, is func(Task) bool) bool {

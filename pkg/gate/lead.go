@@ -101,6 +101,8 @@ func leadOpening(code Code) string {
 		return "This is not an error: work in the background has ended, and its news waits for you.\n"
 	case MessageWaits:
 		return "This is not an error: your stop was held for the work in the background, and somebody there needs you: a message waits. It comes with your next tool call.\n"
+	case TaskIdle:
+		return "This is not an error: your stop was held for the work in the background, and all that is left of it has done nothing for long.\n"
 	case StuckWork:
 		return "This is not an error: your stop was held for the work in the background, and all that is left of it has been silent for long.\n"
 	case PatienceOver:
@@ -115,6 +117,8 @@ const finalAnswer = "give your complete final answer, with all their results: no
 func leadAdvice(d Decision) string {
 	var b strings.Builder
 	switch {
+	case d.Code == TaskIdle:
+		b.WriteString("What is idle may hang, or wait for something that does not come; it is not waited for again. Look at its output. End it with TaskStop if it is not needed, or go on without it. Then ")
 	case len(running(d.Tasks)) == 0:
 		b.WriteString("Call one tool before you write anything: ")
 		if command := outcomeCommand(d); command != "" {

@@ -30,6 +30,8 @@ func opening(d Decision) string {
 		return "This is not an error: your stop was held for your own background work, and it has not all ended in that time.\n"
 	case PatienceOver:
 		return "This is not an error: your stop was held for your own background work as long as it may be, and it has not all ended.\n"
+	case TaskIdle:
+		return "This is not an error: your stop was held for your own background work, and all that is left of it has done nothing for long.\n"
 	case CeilingNear:
 		return "This is not an error: your stop was held for your own background work, but the run that you belong to is about to end.\n"
 	case MessageWaits:
@@ -79,16 +81,32 @@ func item(t Task, path bool) string {
 	switch {
 	case t.Ending != nil:
 		b.WriteString(") " + ending(*t.Ending))
-	case t.Running > 0:
-		b.WriteString(", running for " + Span(t.Running) + ")")
 	default:
+		if t.Running > 0 {
+			b.WriteString(", running for " + Span(t.Running))
+		}
+		if t.Usually > 0 && !t.Worth.Idle {
+			b.WriteString(", " + Usually(t.Usually, t.Times))
+		}
 		b.WriteString(")")
+		if t.Worth.Idle {
+			b.WriteString(" has been idle for long and is not waited for any longer")
+		}
 	}
 	if path && Quotable(t.Output, maxPath) {
 		b.WriteString(", output" + size(t.Ending) + ": " + t.Output)
 	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+// Usually says how long a command took before: "usually 12 min, 3 so far".
+func Usually(d time.Duration, times int) string {
+	text := fmt.Sprintf("%d s", d.Round(time.Second)/time.Second)
+	if d >= 100*time.Second {
+		text = fmt.Sprintf("%d min", d.Round(time.Minute)/time.Minute)
+	}
+	return fmt.Sprintf("usually %s, %d so far", text, times)
 }
 
 // kind is the type as the reason names it: only the known ones are quoted.
@@ -133,13 +151,15 @@ func advice(d Decision) string {
 	has, pathed := map[string]bool{}, map[string]bool{}
 	running := 0
 	for _, t := range d.Tasks {
-		if t.Ending == nil {
+		if t.Ending == nil && !t.Worth.Idle {
 			running++
 			has[kind(t.Kind)] = true
 			pathed[kind(t.Kind)] = pathed[kind(t.Kind)] || Quotable(t.Output, maxPath)
 		}
 	}
 	switch {
+	case d.Code == TaskIdle:
+		return idleAdvice + report + stillRuns
 	case running == 0:
 		return "Call one tool before you write anything: read the output (of a long one its end). Then " + report + ": only that text reaches the caller."
 	case d.Code == PatienceOver:
@@ -176,6 +196,10 @@ func advice(d Decision) string {
 	return b.String()
 }
 
+// idleAdvice is for an agent whose task is let go as idle: it may hang, poll for what
+// does not come, or wait for another machine.
+const idleAdvice = "What is idle may hang, or wait for something that does not come. Call one tool before you write anything: read its output. End it with TaskStop if it is not needed or cannot end, or leave it running on purpose; once you stop, it may be killed or end unheard. Do not start it again. Then "
+
 // stillRuns ends the advice where something may be left running.
 const stillRuns = ", and name every task that still runs with its output path: only that text reaches the caller."
 
@@ -202,7 +226,7 @@ func waitCommand(d Decision) string {
 	var ids []string
 	room := maxWaited
 	for _, t := range d.Tasks {
-		if t.Ending == nil && plainID(t.ID) && room >= len(t.ID) {
+		if t.Ending == nil && !t.Worth.Idle && plainID(t.ID) && room >= len(t.ID) {
 			ids = append(ids, t.ID)
 			room -= len(t.ID) + 1
 		}

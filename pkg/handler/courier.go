@@ -161,6 +161,8 @@ func (r *run) courierTasks(out *Outcome) ([]gate.Task, attribute.Result) {
 		return nil, found
 	}
 	r.configure()
+	r.limit = clocks.Limit{For: r.p.For}
+	r.remember(found, func(_ event.Task, l transcript.Launch) bool { return l.Owner == r.e.AgentID })
 	var own []gate.Task
 	for _, t := range r.e.Candidates() {
 		have, found := found.Owners[t.ID]
@@ -168,8 +170,11 @@ func (r *run) courierTasks(out *Outcome) ([]gate.Task, attribute.Result) {
 		if l.Owner != r.e.AgentID || l.Resumed && !found {
 			continue
 		}
-		l.Ignored = l.Ignored || r.p.Ignored(t.Command)
-		own = append(own, r.ownTask(t, l, ledger.Charge{}, snap.Released[t.ID]))
+		before := snap.Worth[t.ID]
+		if before.Does == string(gate.Idle) {
+			before = ledger.Worth{} // it may end yet, and then nobody else would tell
+		}
+		own = append(own, r.task(t, l, ledger.Charge{}, before, snap.Released[t.ID]))
 	}
 	return gate.Waitable(own), found
 }

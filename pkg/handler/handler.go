@@ -20,9 +20,11 @@ import (
 	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
+	"stopgate/pkg/history"
 	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/policy"
+	"stopgate/pkg/process"
 	"stopgate/pkg/state"
 	"stopgate/pkg/transcript"
 )
@@ -210,6 +212,7 @@ func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
 					failed(h, "stdout", err)
 				}
 			}
+			r.keepNotes()
 			if r.tidy {
 				r.sweep()
 			}
@@ -253,6 +256,16 @@ type run struct {
 	clocks     clocks.Clocks
 	limit      clocks.Limit
 	background bool
+
+	// past is what the history knows of the commands of tasks, seen what a single
+	// look told of them, known all that is known of each, by task.
+	past  map[string]past
+	seen  map[string]process.Verdict
+	known map[string]gate.Signs
+	// states are where the looks at tasks ended.
+	states map[string]process.State
+	// notes are what the history is to be told once the event is answered.
+	notes []history.Note
 
 	// tidy tells that the folder is to be swept once the event is answered.
 	tidy bool

@@ -49,7 +49,7 @@ func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 		watch.Quiet = r.clocks.Quiet()
 		watch.Patient = func() bool { return r.coordinatorHeld(live.snap) }
 	}
-	return r.finish(out, watch)
+	return r.finish(out, watch, live)
 }
 
 // coordinatorHeld tells whether the coordinator's own stop is held, so that the
@@ -59,7 +59,9 @@ func (r *run) coordinatorHeld(snap ledger.Snapshot) bool {
 }
 
 // finish waits, and answers a claimed stop with what came of it.
-func (r *run) finish(out Outcome, watch *wait.Wait) (Outcome, []byte) {
+func (r *run) finish(out Outcome, watch *wait.Wait, live *liveness) (Outcome, []byte) {
+	looks := r.looks(out.Decision.Tasks, live)
+	watch.LetGo, watch.Opinion = looks.letGo, looks.opinion
 	r.pause()
 	result := watch.Run(context.Background())
 	r.resume()
@@ -78,6 +80,8 @@ func (r *run) finish(out Outcome, watch *wait.Wait) (Outcome, []byte) {
 		Tasks:        tasksAfter(out.Decision.Tasks, result.Outcomes, r.h.Clock.Now()),
 		Policy:       r.spend(),
 	}
+	facts.Tasks = append(facts.Tasks, looks.idle()...)
+	facts.Released = len(facts.Tasks) == 0
 	if r.p.Mode == policy.Lead {
 		facts.Tasks = withTeammates(facts.Tasks, out.Decision.Tasks)
 		facts.Released = len(facts.Tasks) == 0
@@ -106,7 +110,9 @@ func (r *run) finish(out Outcome, watch *wait.Wait) (Outcome, []byte) {
 			tx.EndHold(row)
 		}
 		r.reap(tx)
-		stop := r.recordStop(tx, out.Facts, d, held)
+		r.noteEnds(tx, result.Ends)
+		r.noteOutcomes(tx, out.Decision.Tasks, result.Outcomes)
+		stop := r.recordStop(tx, looks.after(out.Facts, d), d, held)
 		stop.Held, stop.Limit, stop.Left, stop.Host = held, r.limit.By, d.Left, string(r.clocks.Kind)
 		for _, t := range facts.Tasks {
 			if t.Ending != nil {
@@ -339,7 +345,11 @@ func (l *liveness) superseded() bool {
 	return false
 }
 
-func (l *liveness) excused(task string) bool { return l.snap.Released[task] }
+// excused tells that a person released a task, or that it was seen to serve: it is
+// known to the gate, and a courier waits beside it.
+func (l *liveness) excused(task string) bool {
+	return l.snap.Released[task] || l.r.p.Mode == policy.Courier && l.snap.Worth[task].Does == string(gate.Serves)
+}
 
 // refresh reads the ledger again where it was written since: a short look, not
 // an open store.

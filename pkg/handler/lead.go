@@ -3,6 +3,7 @@ package handler
 import (
 	"errors"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -65,8 +66,12 @@ func (r *run) lead() (Outcome, []byte) {
 	out := Outcome{Event: r.e, Handled: true}
 	r.clocks = clocks.ReadHold(r.h, event.Stop, policy.Lead)
 	r.clocks.Stall = 0 // the coordinator has no such limit
+	off := state.Off(r.h.Env, r.dir, r.e.SessionID, r.began)
+	if !off {
+		r.configure()
+	}
 	facts := gate.LeadFacts{
-		Disabled: state.Off(r.h.Env, r.dir, r.e.SessionID, r.began),
+		Disabled: off,
 		Registry: r.e.RegistryGiven, Session: r.e.SessionID != "",
 		Held: r.leadWhen() == policy.LeadAlways || r.clocks.Headless(r.h.Env),
 	}
@@ -75,7 +80,6 @@ func (r *run) lead() (Outcome, []byte) {
 		out.Decision = gate.DecideLead(facts, out.Spend)
 		return out, nil
 	}
-	r.configure()
 	ctx, cancel := r.until(readLimit)
 	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, nil)
 	if err != nil {
@@ -90,6 +94,8 @@ func (r *run) lead() (Outcome, []byte) {
 		found.Take(main.Path, snap.Cursors[main.Path], b)
 	}
 	cancel()
+	r.limit = clocks.Limit{For: policy.MaxHold, By: clocks.ByHold}
+	r.remember(found, func(_ event.Task, l transcript.Launch) bool { return l.Owner == transcript.Main })
 	out.Owners, out.Cut = found.Owners, found.Cut
 	if err := r.decideLead(&out, facts, found); err != nil {
 		out.Err = errors.Join(out.Err, err)
@@ -97,8 +103,8 @@ func (r *run) lead() (Outcome, []byte) {
 		return r.answer(out)
 	}
 	if out.Decision.Code == gate.AtWork && !r.p.Observe {
-		watch := r.watchLead(out.Decision.Tasks, found)
-		return r.finish(out, watch)
+		live := r.liveness()
+		return r.finish(out, r.watchLead(out.Decision.Tasks, found, live), live)
 	}
 	return r.answer(out)
 }
@@ -170,8 +176,7 @@ func (r *run) work(tx *ledger.Tx, waited time.Duration) []gate.Task {
 		}
 		spent := tx.Charged(leadRow + t.ID)
 		spent.Waited = waited
-		l.Ignored = l.Ignored || r.p.Ignored(t.Command)
-		out = append(out, r.ownTask(t, l, spent, tx.Released(t.ID)))
+		out = append(out, r.ownTask(tx, t, l, spent))
 	}
 	if slices.ContainsFunc(r.e.Tasks, func(t event.Task) bool { return t.Type == event.TypeTeammate }) {
 		for _, id := range tx.Teammates() {
@@ -207,13 +212,12 @@ func (r *run) news(tx *ledger.Tx) []gate.Task {
 		}
 		out = append(out, t)
 	}
-	slices.SortFunc(out, func(a, b gate.Task) int { return strings.Compare(a.ID, b.ID) })
+	sort.Slice(out, func(a, b int) bool { return out[a].ID < out[b].ID })
 	return out
 }
 
 // watchLead is the coordinator's wait for what is at work.
-func (r *run) watchLead(tasks []gate.Task, found attribute.Result) *wait.Wait {
-	live := r.liveness()
+func (r *run) watchLead(tasks []gate.Task, found attribute.Result, live *liveness) *wait.Wait {
 	watch := r.watch(tasks, found, live)
 	watch.Until = r.began.Add(r.limit.For)
 	watch.Senders = func() []string {

@@ -23,6 +23,7 @@ func launches(e event.Event) bool {
 func (r *run) record() Outcome {
 	out := Outcome{Event: r.e}
 	var change func(*ledger.Tx)
+	var learned ledger.Learned
 	switch r.e.Name {
 	case event.SubagentStart:
 		change = r.agentStarted
@@ -60,6 +61,9 @@ func (r *run) record() Outcome {
 		}
 		change = func(tx *ledger.Tx) {
 			tx.Session.Ended, tx.Session.EndedBy = r.began, clocks.Read(r.h).Client
+			tx.Merge(learned)
+			r.noteEnds(tx, learned.Ends)
+			r.noteLeft(tx)
 		}
 	default:
 		return out
@@ -73,6 +77,7 @@ func (r *run) record() Outcome {
 		if _, err := os.Stat(r.dir.Store(r.e.SessionID)); errors.Is(err, fs.ErrNotExist) {
 			return out // nothing is known of the session, so nothing ends
 		}
+		learned = r.lastEnds()
 	}
 	ctx, cancel := r.until(storeLimit)
 	defer cancel()

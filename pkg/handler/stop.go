@@ -100,7 +100,9 @@ func (r *run) prepareHold(facts *gate.Facts, found attribute.Result) {
 	if !slices.ContainsFunc(slices.Collect(maps.Values(found.Owners)), own) {
 		return
 	}
-	if r.configure(); r.p.Hold <= 0 {
+	r.configure()
+	defer r.remember(found, func(_ event.Task, l transcript.Launch) bool { return own(l) })
+	if r.p.Hold <= 0 {
 		return
 	}
 	r.clocks = clocks.ReadHold(r.h, event.SubagentStop, policy.Gate)
@@ -221,6 +223,7 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 		f.Chain = agent.Chain
 
 		tx.Merge(found.Learned)
+		r.noteEnds(tx, found.Learned.Ends)
 		out.Owners = map[string]transcript.Launch{}
 		var unowned []string
 		for _, t := range r.e.Tasks {
@@ -240,11 +243,12 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 				f.Unowned++
 				unowned = append(unowned, t.ID)
 			case l.Owner == r.e.AgentID && r.e.AgentID != "":
-				if !l.Ignored && r.p.Ignored(t.Command) {
+				own := r.ownTask(tx, t, l, tx.Charged(t.ID))
+				f.Own = append(f.Own, own)
+				if own.Excused && !l.Ignored && r.p.Ignored(t.Command) {
 					l.Ignored = true
 					tx.Merge(ledger.Learned{Launches: []transcript.Launch{l}})
 				}
-				f.Own = append(f.Own, r.ownTask(t, l, tx.Charged(t.ID), tx.Released(t.ID)))
 			}
 		}
 		for i, own := range f.Own {
@@ -257,6 +261,9 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 		r.reap(tx)
 		if d.Code == gate.Duplicate {
 			return nil
+		}
+		for _, t := range f.Own {
+			r.keep(tx, t)
 		}
 		if r.holdsFor(d) {
 			if r.p.Patience > 0 {
@@ -302,7 +309,13 @@ const noteCut = "transcripts not read to their end"
 func agentSum(e event.Event) string { return hex.EncodeToString(e.Sum[:]) }
 
 // ownTask is a listed task of the agent as the gate looks at it.
-func (r *run) ownTask(t event.Task, l transcript.Launch, spent ledger.Charge, released bool) gate.Task {
+func (r *run) ownTask(tx *ledger.Tx, t event.Task, l transcript.Launch, spent ledger.Charge) gate.Task {
+	before, _ := tx.Worth(t.ID)
+	return r.task(t, l, spent, before, tx.Released(t.ID))
+}
+
+// task is [run.ownTask] with what the ledger knows of it.
+func (r *run) task(t event.Task, l transcript.Launch, spent ledger.Charge, before ledger.Worth, released bool) gate.Task {
 	own := gate.Task{
 		ID:         t.ID,
 		Kind:       t.Type,
@@ -311,12 +324,12 @@ func (r *run) ownTask(t event.Task, l transcript.Launch, spent ledger.Charge, re
 		Waited:     spent.Waited,
 		Told:       spent.Told,
 		Persistent: l.Persistent,
-		Excused:    l.Ignored || released,
 		Since:      l.At,
 	}
 	if !l.At.IsZero() {
 		own.Running = max(0, r.began.Sub(l.At))
 	}
+	r.weigh(&own, t, l, before, released)
 	return own
 }
 
@@ -357,6 +370,7 @@ func (r *run) recordStop(tx *ledger.Tx, f gate.Facts, d gate.Decision, held time
 	}
 	for _, t := range f.Own {
 		stop.Own = append(stop.Own, t.ID)
+		stop.Worth = append(stop.Worth, r.keep(tx, t))
 	}
 	for _, t := range r.e.Tasks {
 		stop.Listed = append(stop.Listed, t.ID)

@@ -89,6 +89,8 @@ type Note struct {
 	What             What
 	// Took is how long it ran until it ended.
 	Took time.Duration
+	// Key names the command in place of Command and Project, as [Ask] told it.
+	Key string
 }
 
 // add adds what happened to an entry.

@@ -61,6 +61,35 @@ func Expect(ctx context.Context, dir state.Dir, now time.Time, project string, c
 	return out, nil
 }
 
+// Ask is [Expect] with the keys of the commands, by which [Note] can name them once
+// their text is forgotten. A store without a secret has no keys; where there is none
+// yet, it is begun.
+func Ask(ctx context.Context, dir state.Dir, now time.Time, project string, commands ...string) (keys []string, expected []Expectation, err error) {
+	ask := func(tx *bolt.Tx) error {
+		keys, expected = make([]string, len(commands)), make([]Expectation, len(commands))
+		for i, command := range commands {
+			keys[i] = keyOf(tx, command, project)
+			if e, ok := get(tx, keys[i]); ok && !e.old(now) {
+				expected[i] = e.Expect()
+			}
+		}
+		return nil
+	}
+	err = view(ctx, dir, ask)
+	if err == nil && (len(keys) == 0 || !slices.ContainsFunc(keys, func(k string) bool { return k != "" })) {
+		err = update(ctx, dir, now, func(tx *bolt.Tx) error {
+			if err := needSecret(tx); err != nil {
+				return err
+			}
+			return ask(tx)
+		})
+	}
+	if err != nil || len(keys) != len(commands) {
+		return make([]string, len(commands)), make([]Expectation, len(commands)), err
+	}
+	return keys, expected, nil
+}
+
 // Find is the entry of a command in a project.
 func Find(ctx context.Context, dir state.Dir, now time.Time, project, command string) (e Entry, found bool, err error) {
 	err = view(ctx, dir, func(tx *bolt.Tx) error {
@@ -84,7 +113,9 @@ func All(ctx context.Context, dir state.Dir, now time.Time) ([]Entry, error) {
 // Record notes what happened. It waits for the lock until ctx is done. A store
 // that is broken is set aside and begun afresh.
 func Record(ctx context.Context, dir state.Dir, now time.Time, notes ...Note) error {
-	notes = slices.DeleteFunc(slices.Clone(notes), func(n Note) bool { return Normal(n.Command, n.Project) == "" || n.What == 0 })
+	notes = slices.DeleteFunc(slices.Clone(notes), func(n Note) bool {
+		return n.Key == "" && Normal(n.Command, n.Project) == "" || n.What == 0
+	})
 	if len(notes) == 0 {
 		return nil
 	}
@@ -100,7 +131,10 @@ func Record(ctx context.Context, dir state.Dir, now time.Time, notes ...Note) er
 			return err
 		}
 		for _, n := range notes {
-			key := keyOf(tx, n.Command, n.Project)
+			key := n.Key
+			if key == "" {
+				key = keyOf(tx, n.Command, n.Project)
+			}
 			e, known := get(tx, key)
 			if !known {
 				if err := makeRoom(tx); err != nil {

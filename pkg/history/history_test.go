@@ -25,7 +25,7 @@ var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("HISTORY_TEST_DIR"); dir != "" {
 		for i := range 5 {
-			if err := Record(context.Background(), state.At(dir), noon, Note{"make", project, Ended, time.Minute}, Note{fmt.Sprintf("make %c%s", 'a'+i, os.Getenv("HISTORY_TEST_NAME")), project, Left, 0}); err != nil {
+			if err := Record(context.Background(), state.At(dir), noon, Note{Command: "make", Project: project, What: Ended, Took: time.Minute}, Note{Command: fmt.Sprintf("make %c%s", 'a'+i, os.Getenv("HISTORY_TEST_NAME")), Project: project, What: Left}); err != nil {
 				fmt.Println(err)
 				os.Exit(1)
 			}
@@ -110,7 +110,7 @@ func TestExpectations(t *testing.T) {
 func TestSeveralCommandsAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
-	record(t, dir, noon, Note{"a", project, Ended, time.Minute}, Note{"b", project, Left, 0}, Note{"b", project, Left, 0}, Note{" ", project, Ended, 0})
+	record(t, dir, noon, Note{Command: "a", Project: project, What: Ended, Took: time.Minute}, Note{Command: "b", Project: project, What: Left, Took: 0}, Note{Command: "b", Project: project, What: Left, Took: 0}, Note{Command: " ", Project: project, What: Ended, Took: 0})
 	x, err := Expect(t.Context(), dir, noon, project, "b", "", "a", "c")
 	if err != nil || !x[0].NotWaited || x[1] != (Expectation{}) || !x[2].Ends || x[3] != (Expectation{}) {
 		t.Errorf("%+v, %v", x, err)
@@ -127,7 +127,7 @@ func TestNoText(t *testing.T) {
 	t.Parallel()
 	one, two := folder(t), folder(t)
 	for _, dir := range []state.Dir{one, two} {
-		record(t, dir, noon, Note{"deploy --token secretsecret", project, Ended, time.Hour})
+		record(t, dir, noon, Note{Command: "deploy --token secretsecret", Project: project, What: Ended, Took: time.Hour})
 		data, err := os.ReadFile(dir.History())
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +157,7 @@ func TestWhatIsForgotten(t *testing.T) {
 	if _, err := os.Stat(dir.Path()); err == nil {
 		t.Error("forgetting made a folder")
 	}
-	record(t, dir, noon, Note{"a", project, Ended, 0}, Note{"b", project, Ended, 0})
+	record(t, dir, noon, Note{Command: "a", Project: project, What: Ended, Took: 0}, Note{Command: "b", Project: project, What: Ended, Took: 0})
 	a, found, err := Find(t.Context(), dir, noon, project, "a")
 	if err != nil || !found {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestWhatIsForgotten(t *testing.T) {
 	if n, err := Forget(t.Context(), dir, noon, ""); n != 1 || err != nil {
 		t.Errorf("all: %d, %v", n, err)
 	}
-	record(t, dir, noon, Note{"b", project, Ended, 0})
+	record(t, dir, noon, Note{Command: "b", Project: project, What: Ended, Took: 0})
 	if again, _, _ := Find(t.Context(), dir, noon, project, "b"); again.Key == b.Key {
 		t.Error("the key was kept")
 	}
@@ -184,7 +184,7 @@ func TestBounds(t *testing.T) {
 	dir := folder(t)
 	var notes []Note
 	for i := range MaxEntries + 500 {
-		notes = append(notes, Note{fmt.Sprintf("x%cy%cz%cw", 'a'+i%26, 'a'+i/26%26, 'a'+i/676), project, Ended, time.Minute})
+		notes = append(notes, Note{Command: fmt.Sprintf("x%cy%cz%cw", 'a'+i%26, 'a'+i/26%26, 'a'+i/676), Project: project, What: Ended, Took: time.Minute})
 	}
 	for i := 0; i < len(notes); i += 100 {
 		record(t, dir, noon.Add(time.Duration(i)*time.Minute), notes[i:i+100]...)
@@ -205,7 +205,7 @@ func TestBounds(t *testing.T) {
 	if expect(t, dir, late, notes[len(notes)-1].Command) != (Expectation{}) {
 		t.Error("an old end still counts")
 	}
-	record(t, dir, late, Note{notes[len(notes)-1].Command, project, Left, 0})
+	record(t, dir, late, Note{Command: notes[len(notes)-1].Command, Project: project, What: Left, Took: 0})
 	rows := must(rowsOf(dir.History()))
 	if rows != 1 {
 		t.Errorf("%d rows are left", rows)
@@ -251,7 +251,7 @@ func TestWhatBecomesOfTheFile(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := folder(t)
-			record(t, dir, noon, Note{"a", project, Ended, 0})
+			record(t, dir, noon, Note{Command: "a", Project: project, What: Ended, Took: 0})
 			for i := range 3 {
 				at := noon.Add(time.Duration(i) * 2 * time.Hour)
 				if err := c.damage(dir.History()); err != nil {
@@ -261,7 +261,7 @@ func TestWhatBecomesOfTheFile(t *testing.T) {
 				if !errors.Is(err, c.reads) || len(x) != 2 || x[0] != (Expectation{}) {
 					t.Errorf("%+v, %v", x, err)
 				}
-				record(t, dir, at, Note{"a", project, Ended, 0})
+				record(t, dir, at, Note{Command: "a", Project: project, What: Ended, Took: 0})
 				if got := expect(t, dir, at, "a"); got.Times != 1 {
 					t.Errorf("%+v", got)
 				}
@@ -269,7 +269,7 @@ func TestWhatBecomesOfTheFile(t *testing.T) {
 			if err := c.damage(dir.History()); err != nil {
 				t.Fatal(err)
 			}
-			err := Record(t.Context(), dir, noon.Add(4*time.Hour+time.Minute), Note{"a", project, Ended, 0})
+			err := Record(t.Context(), dir, noon.Add(4*time.Hour+time.Minute), Note{Command: "a", Project: project, What: Ended, Took: 0})
 			if again := len(state.Asides(dir.History())) > 0; errors.Is(err, store.ErrBroken) != again || err != nil && !again {
 				t.Errorf("broken again within an hour: %v", err)
 			}
@@ -282,7 +282,7 @@ func TestItsFilesAreOurs(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	for i := range 3 {
-		record(t, dir, noon.Add(time.Duration(i)*2*time.Hour), Note{"a", project, Ended, 0})
+		record(t, dir, noon.Add(time.Duration(i)*2*time.Hour), Note{Command: "a", Project: project, What: Ended, Took: 0})
 		if i < 2 {
 			if err := os.Truncate(dir.History(), 8192); err != nil {
 				t.Fatal(err)
@@ -311,7 +311,7 @@ func must[T any](v T, err error) T {
 func TestAStoreOfANewerVersion(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
-	record(t, dir, noon, Note{"a", project, Ended, 0})
+	record(t, dir, noon, Note{Command: "a", Project: project, What: Ended, Took: 0})
 	db, err := bolt.Open(dir.History(), 0o600, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -326,7 +326,7 @@ func TestAStoreOfANewerVersion(t *testing.T) {
 	if x, err := Expect(t.Context(), dir, noon, project, "a"); !errors.Is(err, store.ErrNewer) || x[0] != (Expectation{}) {
 		t.Errorf("%+v, %v", x, err)
 	}
-	if err := Record(t.Context(), dir, noon, Note{"a", project, Ended, 0}); !errors.Is(err, store.ErrNewer) {
+	if err := Record(t.Context(), dir, noon, Note{Command: "a", Project: project, What: Ended, Took: 0}); !errors.Is(err, store.ErrNewer) {
 		t.Error(err)
 	}
 	if !bytes.Equal(before, must(os.ReadFile(dir.History()))) {
@@ -346,7 +346,7 @@ func TestALockThatIsHeld(t *testing.T) {
 		}
 	})
 	dir := state.At(filepath.Join(tmp, "state"))
-	record(t, dir, noon, Note{"a", project, Ended, 0})
+	record(t, dir, noon, Note{Command: "a", Project: project, What: Ended, Took: 0})
 	lock, err := state.Acquire(t.Context(), dir.HistoryLock(), false)
 	if err != nil {
 		t.Fatal(err)
@@ -357,7 +357,7 @@ func TestALockThatIsHeld(t *testing.T) {
 	if x, err := Expect(ctx, dir, noon, project, "a"); !errors.Is(err, store.ErrBusy) || x[0] != (Expectation{}) {
 		t.Errorf("%+v, %v", x, err)
 	}
-	if err := Record(ctx, dir, noon, Note{"a", project, Ended, 0}); !errors.Is(err, store.ErrBusy) {
+	if err := Record(ctx, dir, noon, Note{Command: "a", Project: project, What: Ended, Took: 0}); !errors.Is(err, store.ErrBusy) {
 		t.Error(err)
 	}
 }
@@ -377,7 +377,7 @@ func TestLookingMakesNothing(t *testing.T) {
 	if _, err := os.Stat(dir.Path()); err == nil {
 		t.Error("there is a folder")
 	}
-	record(t, dir, noon, Note{"a", project, Ended, 0})
+	record(t, dir, noon, Note{Command: "a", Project: project, What: Ended, Took: 0})
 	if err := os.Remove(dir.HistoryLock()); err != nil {
 		t.Fatal(err)
 	}
@@ -420,7 +420,7 @@ func TestHostileCommands(t *testing.T) {
 	commands := []string{"\x00", "\xff\xfe", strings.Repeat("x", 10<<20), "\x1b[2J", "meta", "secret", "../../x", "'; rm -rf /", strings.Repeat("(", 5000), "🐟"}
 	for i, c := range commands {
 		for range i + 1 {
-			record(t, dir, noon, Note{c, strings.Repeat("p", i*1000), Left, 0})
+			record(t, dir, noon, Note{Command: c, Project: strings.Repeat("p", i*1000), What: Left})
 		}
 	}
 	for i, c := range commands {
@@ -444,7 +444,7 @@ func BenchmarkExpect(b *testing.B) {
 func BenchmarkRecord(b *testing.B) {
 	dir := full(b)
 	for b.Loop() {
-		record(b, dir, noon, Note{"a", project, Ended, time.Minute})
+		record(b, dir, noon, Note{Command: "a", Project: project, What: Ended, Took: time.Minute})
 	}
 }
 
@@ -453,7 +453,7 @@ func full(b *testing.B) state.Dir {
 	dir := folder(b)
 	var notes []Note
 	for i := range MaxEntries - 1 {
-		notes = append(notes, Note{fmt.Sprintf("x%cy%cz%cw", 'a'+i%26, 'a'+i/26%26, 'a'+i/676), project, Ended, time.Minute})
+		notes = append(notes, Note{Command: fmt.Sprintf("x%cy%cz%cw", 'a'+i%26, 'a'+i/26%26, 'a'+i/676), Project: project, What: Ended, Took: time.Minute})
 	}
 	record(b, dir, noon, notes...)
 	b.ResetTimer()

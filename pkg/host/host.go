@@ -51,8 +51,11 @@ type Host struct {
 	// told: for a file, for a terminal, on Windows.
 	HungUp func() bool
 	// Held tells whether a process has a file as its stdout or stderr, and whether
-	// that can be told. nil, as in the hook, cannot tell: what looks is large.
+	// that can be told. nil cannot tell.
 	Held func(path string) (held, known bool)
+	// Processes tells that the processes of tasks are those of this machine, and may
+	// be looked at. false as in a replay.
+	Processes bool
 	// Calm is for before a long wait: it gives memory back and makes the process
 	// one that wakes up cheaply, at the cost of some speed from then on. nil does
 	// nothing.

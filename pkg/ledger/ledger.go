@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"stopgate/pkg/host"
+	"stopgate/pkg/process"
 	"stopgate/pkg/store"
 	"stopgate/pkg/transcript"
 )
@@ -105,6 +106,30 @@ type Stop struct {
 	Host  string        `json:"host,omitempty"`
 	// Note says more about the verdict in one word or two.
 	Note string `json:"note,omitempty"`
+	// Worth is what was decided of its own tasks, without their keys; none in old
+	// records.
+	Worth []Worth `json:"worth,omitempty"`
+}
+
+// Worth is what was decided of a task last: whether it is waited for, and who of the
+// four that are asked says so.
+type Worth struct {
+	Task string `json:"task"`
+	Wait bool   `json:"wait,omitempty"`
+	// By and Words are as gate.Worth has them.
+	By    string    `json:"by,omitempty"`
+	Words string    `json:"words,omitempty"`
+	At    time.Time `json:"at,omitzero"`
+	// Does is what its processes were seen to do, where that decided.
+	Does string `json:"does,omitempty"`
+	// State is where the last hold's look at its processes ended.
+	State process.State `json:"state,omitzero"`
+	// Usually is how long its command took before, Times how often it ended.
+	Usually time.Duration `json:"usually,omitempty"`
+	Times   int           `json:"times,omitempty"`
+	// Key is what the history knows its command by; "" where what became of it is
+	// noted, or none is kept.
+	Key string `json:"key,omitempty"`
 }
 
 // Verdicts of a [Stop].
@@ -224,6 +249,8 @@ type Snapshot struct {
 	// Released are the tasks that a person excused, ReleasedAt when.
 	Released   map[string]bool
 	ReleasedAt map[string]time.Time
+	// Worth is what was decided of tasks last.
+	Worth map[string]Worth
 	// Holds are those that were not answered; their processes may be dead.
 	Holds []Hold
 	// Watches are the couriers that wait, by agent; their processes may be dead.

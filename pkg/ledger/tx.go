@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
+	"sort"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -27,6 +27,7 @@ var (
 	bucketHolds    = []byte("holds")
 	bucketCouriers = []byte("couriers")
 	bucketWatches  = []byte("watches")
+	bucketWorth    = []byte("worth")
 
 	keySession = []byte("session")
 )
@@ -100,16 +101,21 @@ func (t *Tx) put(bucket, key []byte, value any) {
 // get reads a row; a row that cannot be read counts as missing, since what was
 // learned can be learned again.
 func get[T any](tx *bolt.Tx, bucket []byte, key string) (value T, ok bool) {
-	b := tx.Bucket(bucket)
-	if b == nil || key == "" {
-		return value, false
-	}
-	data := b.Get([]byte(key))
-	if data == nil || json.Unmarshal(data, &value) != nil {
+	if !readRow(tx, bucket, key, &value) {
 		var zero T
 		return zero, false
 	}
 	return value, true
+}
+
+// readRow is [get] into a pointer: what is written for each type is little.
+func readRow(tx *bolt.Tx, bucket []byte, key string, into any) bool {
+	b := tx.Bucket(bucket)
+	if b == nil || key == "" {
+		return false
+	}
+	data := b.Get([]byte(key))
+	return data != nil && json.Unmarshal(data, into) == nil
 }
 
 // maxKey is the longest key bbolt takes.
@@ -321,6 +327,29 @@ func (t *Tx) Release(tasks ...string) {
 	t.AddAct(Act{Deed: Released, Tasks: tasks})
 }
 
+// Worth is what was decided of a task last.
+func (t *Tx) Worth(task string) (Worth, bool) { return get[Worth](t.tx, bucketWorth, task) }
+
+// Worths are all that was decided of tasks, by task.
+func (t *Tx) Worths() map[string]Worth { return rows[Worth](t.tx, bucketWorth, nil) }
+
+// PutWorth keeps what was decided of a task. A row that says the same is left alone.
+func (t *Tx) PutWorth(w Worth) {
+	if storable(w.Task) {
+		bounded(&w.Words)
+		have, _ := t.Worth(w.Task)
+		if w.At = have.At; w == have {
+			return
+		}
+		w.At = t.now
+		t.bound(bucketWorth, w.Task)
+		t.put(bucketWorth, []byte(w.Task), w)
+	}
+}
+
+// maxWorth bounds what one stop's row says of its tasks.
+const maxWorth = 50
+
 // maxListed bounds the tasks that one row names: a store holds many stops.
 const maxListed = 200
 
@@ -338,6 +367,7 @@ func shorten(ids []string) []string {
 // AddStop records a stop and gives it its number.
 func (t *Tx) AddStop(s Stop) uint64 {
 	bounded(&s.AgentID, &s.Type)
+	s.Worth = s.Worth[:min(len(s.Worth), maxWorth)]
 	s.Own, s.Listed, s.Unowned, s.Ended = shorten(s.Own), shorten(s.Listed), shorten(s.Unowned), shorten(s.Ended)
 	s.Seq = t.number()
 	t.put(bucketStops, seqKey(s.Seq), s)
@@ -375,7 +405,7 @@ func (t *Tx) Lost(lives func(Process) bool) []Hold {
 			t.EndHold(h)
 		}
 	}
-	slices.SortFunc(out, func(a, b Hold) int { return a.Since.Compare(b.Since) })
+	sort.Slice(out, func(a, b int) bool { return out[a].Since.Before(out[b].Since) })
 	return out
 }
 
@@ -418,7 +448,7 @@ func (t *Tx) LostWatches(lives func(Process) bool) []Watch {
 			t.DropWatch(id)
 		}
 	}
-	slices.SortFunc(out, func(a, b Watch) int { return a.At.Compare(b.At) })
+	sort.Slice(out, func(a, b int) bool { return out[a].At.Before(out[b].At) })
 	return out
 }
 
@@ -467,7 +497,7 @@ func thin(b *bolt.Bucket) (gone uint64) {
 		rows = append(rows, row{append([]byte(nil), k...), at})
 		return nil
 	})
-	slices.SortStableFunc(rows, func(a, b row) int { return a.at.Compare(b.at) })
+	sort.SliceStable(rows, func(a, b int) bool { return rows[a].at.Before(rows[b].at) })
 	for _, r := range rows[:len(rows)/4] {
 		if b.Delete(r.key) == nil {
 			gone++
@@ -501,6 +531,7 @@ func load(tx *bolt.Tx, ids []string) Snapshot {
 	for task := range s.ReleasedAt {
 		s.Released[task] = true
 	}
+	s.Worth = rows[Worth](tx, bucketWorth, ids)
 	for _, h := range rows[Hold](tx, bucketHolds, nil) {
 		if !h.Over {
 			s.Holds = append(s.Holds, h)
@@ -512,8 +543,11 @@ func load(tx *bolt.Tx, ids []string) Snapshot {
 		for _, stop := range rows[Stop](tx, bucketStops, nil) {
 			s.Stops = append(s.Stops, stop)
 		}
-		slices.SortFunc(s.Stops, func(a, b Stop) int { return cmp.Compare(a.Seq, b.Seq) })
-		s.Acts = slices.SortedFunc(maps.Values(rows[Act](tx, bucketActs, nil)), func(a, b Act) int { return cmp.Compare(a.Seq, b.Seq) })
+		sort.Slice(s.Stops, func(a, b int) bool { return s.Stops[a].Seq < s.Stops[b].Seq })
+		for _, act := range rows[Act](tx, bucketActs, nil) {
+			s.Acts = append(s.Acts, act)
+		}
+		sort.Slice(s.Acts, func(a, b int) bool { return s.Acts[a].Seq < s.Acts[b].Seq })
 	}
 	return s
 }
@@ -521,24 +555,23 @@ func load(tx *bolt.Tx, ids []string) Snapshot {
 // rows reads a bucket, or only some keys of it.
 func rows[T any](tx *bolt.Tx, bucket []byte, keys []string) map[string]T {
 	out := map[string]T{}
+	for _, key := range names(tx, bucket, keys) {
+		if v, ok := get[T](tx, bucket, key); ok {
+			out[key] = v
+		}
+	}
+	return out
+}
+
+// names are the keys of a bucket, or the ones that are asked for.
+func names(tx *bolt.Tx, bucket []byte, keys []string) []string {
 	b := tx.Bucket(bucket)
-	if b == nil {
-		return out
+	if b == nil || keys != nil {
+		return keys
 	}
-	if keys != nil {
-		for _, k := range keys {
-			if v, ok := get[T](tx, bucket, k); ok {
-				out[k] = v
-			}
-		}
-		return out
-	}
-	_ = b.ForEach(func(k, data []byte) error {
-		var v T
-		if json.Unmarshal(data, &v) == nil {
-			out[string(k)] = v
-		}
+	_ = b.ForEach(func(k, _ []byte) error {
+		keys = append(keys, string(k))
 		return nil
 	})
-	return out
+	return keys
 }

@@ -28,29 +28,34 @@ type Pattern struct {
 }
 
 // Told is what somebody says of a command: nothing, or that it is waited for or
-// not. The first of --ignore and the files' patterns that matches counts.
-func (p Policy) Told(text string) (wait, told bool) {
+// not, and who: "--ignore", "project", "person" or, of the command itself, its
+// opening. The first of --ignore and the files' patterns that matches counts, the
+// command's own word before all of them.
+func (p Policy) Told(text string) (wait, told bool, from string) {
+	if OptedOut(text) {
+		return false, true, OptOut
+	}
 	for _, re := range p.Ignore {
 		if re.MatchString(text) {
-			return false, true
+			return false, true, "--ignore"
 		}
 	}
 	for _, pattern := range p.Patterns {
 		if pattern.Expr.MatchString(text) {
-			return pattern.Wait, true
+			return pattern.Wait, true, pattern.From
 		}
 	}
-	return false, false
+	return false, false, ""
 }
 
 // Ignored tells whether a command is not to be waited for, as far as its text goes:
 // it opts out, somebody says so, or nobody says otherwise and it is judged never to
 // end.
 func (p Policy) Ignored(text string) bool {
-	if text == "" || OptedOut(text) {
-		return text != ""
+	if text == "" {
+		return false
 	}
-	if wait, told := p.Told(text); told {
+	if wait, told, _ := p.Told(text); told {
 		return !wait
 	}
 	return command.Judge(text).Answer == command.Never

@@ -54,6 +54,8 @@ type Policy struct {
 	Patience time.Duration
 	// For is how long a courier waits for its tasks.
 	For time.Duration
+	// NoHistory keeps and asks nothing of what became of commands.
+	NoHistory bool
 	// Ignore are the user's own patterns of commands not to wait for.
 	Ignore []*regexp.Regexp
 	// Patterns are those of the files (pkg/config), in the order in which they count.
@@ -105,6 +107,7 @@ func Parse(args []string) (Policy, error) {
 		p.Ignore = append(p.Ignore, re)
 		return err
 	})
+	set.BoolVar(&p.NoHistory, "no-history", false, "")
 	switch p.Mode {
 	case Gate:
 		set.Func("blocks", "", func(text string) error {
@@ -166,6 +169,9 @@ func (p Policy) Flags() []string {
 	if p.Observe {
 		out = append(out, "--observe")
 	}
+	if p.NoHistory {
+		out = append(out, "--no-history")
+	}
 	if p.Hold != 0 {
 		out = append(out, "--hold="+p.Hold.String())
 	}
@@ -186,9 +192,10 @@ const Usage = `hook is run by Claude Code at its hook events; register it as hoo
 shows. It reads one event on stdin and answers on stdout.
 
   hook [gate] [--hold DURATION] [--patience DURATION] [--blocks N]
-              [--ignore REGEXP]... [--observe]
-  hook courier [--for DURATION] [--ignore REGEXP]...
-  hook lead [--patience DURATION] [--lead headless|always|never] [--ignore REGEXP]...
+              [--ignore REGEXP]... [--no-history] [--observe]
+  hook courier [--for DURATION] [--ignore REGEXP]... [--no-history]
+  hook lead [--patience DURATION] [--lead headless|always|never]
+            [--ignore REGEXP]... [--no-history]
 
   --hold DURATION    hold a stop until its tasks end, so long at a time at the
                      most (default 0s: block at once)
@@ -198,6 +205,7 @@ shows. It reads one event on stdin and answers on stdout.
   --blocks N         without --hold or patience: how many blocks one task may be
                      the reason of (default 1)
   --ignore REGEXP    do not wait for commands that match; may be repeated
+  --no-history       neither ask nor keep what became of commands before
   --observe          decide and record as usual, never block
   --for DURATION     how long a courier waits for a task (default 2h)
   --lead WHEN        when the coordinator's own stop is held for its agents:

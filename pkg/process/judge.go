@@ -77,6 +77,41 @@ type Judge struct {
 	// gone counts the looks in a row that found no process.
 	gone  int
 	tanks tanks
+	// before is where an earlier watch ended, zero for none.
+	before State
+}
+
+// State is where a watch of a task ended, for one that goes on with it: a hold is
+// shorter than [IdleAfter]. The zero value is none.
+type State struct {
+	At   time.Time     `json:"at,omitzero"`
+	Idle time.Duration `json:"idle,omitempty"`
+	// Size and Ticks are as of the last look; PID and Start are the launcher's.
+	Size  int64  `json:"size,omitempty"`
+	Ticks uint64 `json:"ticks,omitempty"`
+	PID   int    `json:"pid,omitempty"`
+	Start uint64 `json:"start,omitempty"`
+}
+
+// state is where the judge is.
+func (j *Judge) state() State {
+	launcher, _ := j.last.launcher()
+	return State{At: j.last.At, Idle: j.idle, Size: j.last.Size, Ticks: j.last.Ticks(), PID: launcher.PID, Start: launcher.Start}
+}
+
+// resume goes on where an earlier watch ended, if the task did no work since: the
+// output is as it was, and the processes are the same ones and used no more than a
+// poll loop does.
+func (j *Judge) resume(l *Observation) {
+	launcher, _ := l.launcher()
+	s, gap := j.before, l.At.Sub(j.before.At)
+	polls := newTanks().polls
+	if s.At.IsZero() || gap < 0 || l.Size != s.Size || launcher.PID != s.PID || launcher.Start != s.Start || polls.add(l.Ticks()-min(s.Ticks, l.Ticks()), gap) {
+		return
+	}
+	if j.idle = s.Idle + min(gap, maxGap); !l.Told {
+		j.rest = j.idle
+	}
 }
 
 // maxGap is how much of the time between two looks counts as seen: a machine that
@@ -91,6 +126,7 @@ func (j *Judge) Idle() time.Duration { return j.idle }
 func (j *Judge) See(l Observation) Verdict {
 	if j.looks == 0 {
 		j.last, j.tanks = l, newTanks()
+		j.resume(&l)
 	}
 	gap, told := max(l.At.Sub(j.last.At), 0), l.Told && (l.alive() || l.Others > 0)
 	w := outward(&j.last, &l)

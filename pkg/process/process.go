@@ -10,7 +10,11 @@
 // of the output, and every look says so.
 package process
 
-import "slices"
+import (
+	"os"
+	"slices"
+	"time"
+)
 
 // TicksPerSecond is how many clock ticks of processor time make a second. It is
 // 100 in what Linux shows to programs, whatever the kernel itself counts with.
@@ -111,6 +115,33 @@ func (t Tree) launcher() (Process, bool) {
 func Holders(output string) (pids []int, ok bool) {
 	found, ok := scan(system, &memory{}, []ask{{output: output}}, 0)
 	return found[0].tree.PIDs(), ok
+}
+
+// Held tells whether a process has a file as its stdout or stderr, and whether that
+// can be told: that none was seen may also be because it cannot be seen.
+func Held(output string) (held, known bool) {
+	found, ok := scan(system, &memory{}, []ask{{output: output}}, 0)
+	held = len(found[0].tree.PIDs()) > 0
+	return held, ok && (held || found[0].tree.Sure)
+}
+
+// AtOnce judges a task that was launched long ago by one look, where none can follow:
+// it serves if it listens or watches, wrote nothing for a while, and used in all its
+// life what one uses that starts and is idle then. The zero verdict says nothing.
+func AtOnce(output string, launched, now time.Time) Verdict {
+	age := now.Sub(launched)
+	info, err := os.Stat(output)
+	if launched.IsZero() || age < ServesAfter || err != nil || now.Sub(info.ModTime()) < ServesAfter {
+		return Verdict{}
+	}
+	const start = 3 * TicksPerSecond
+	tree, ok := Look(output)
+	if !ok || tree.Others > 0 || !tree.Listens && !tree.Watches || tree.Ticks() > start+uint64(age.Seconds()) {
+		return Verdict{}
+	}
+	l := Observation{Tree: tree}
+	quiet := now.Sub(info.ModTime())
+	return idle(Serves, does(&l)+"no output for", quiet)
 }
 
 // Look looks once at a task by its output file. ok is false where the system

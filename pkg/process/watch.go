@@ -33,6 +33,13 @@ type Task struct {
 // verdict was meanwhile.
 func (t *Task) Idle() time.Duration { return t.judge.Idle() }
 
+// State is where the watch of the task is, and Resume lets it go on from there in
+// another process. Resume is called before the first look.
+func (t *Task) State() State { return t.judge.state() }
+
+// Resume goes on from a state; see [Task.State].
+func (t *Task) Resume(s State) { t.judge.before = s }
+
 // Add begins to watch the task of an output file.
 func (w *Watch) Add(output string) *Task {
 	t := &Task{ask: ask{output: output}}

@@ -94,6 +94,9 @@ type Wait struct {
 	// Excused is asked at every look for tasks that need no longer be waited
 	// for; nil excuses none.
 	Excused func(task string) bool
+	// LetGo is asked at every look for tasks that have not ended and are not worth
+	// being waited for any longer; nil lets none go.
+	LetGo func(task string) bool
 	// Message is given each message that the coordinator, or an agent of
 	// Senders, sends from now on; true ends the wait. nil ignores them.
 	Message func(transcript.Message) bool
@@ -148,7 +151,8 @@ type Result struct {
 	Why Why
 	// Note is what the cancellation said.
 	Note string
-	// Outcomes are the tasks', in their order; excused ones are left out.
+	// Outcomes are the tasks', in their order; those that are excused or let go are
+	// left out.
 	Outcomes []fate.Fate
 	// Learned is what the coordinator's transcript brought.
 	Ends       []transcript.End
@@ -198,6 +202,9 @@ func (w *Wait) outcomes(ctx context.Context, res *Result, now time.Time) (done i
 			continue
 		}
 		o := w.outcome(ctx, t, now)
+		if !o.Over() && w.LetGo != nil && w.LetGo(t.ID) {
+			continue
+		}
 		res.Outcomes = append(res.Outcomes, o)
 		if o.Over() {
 			done++
