@@ -100,12 +100,12 @@ func (a *app) play(rec *replay.Recording, o replay.Options) error {
 	t.sum(len(o.Args) == 0)
 
 	src := status.Source{Dir: play.State, Files: play.Files, Now: play.Clock().Now(), Env: func(string) string { return "" }}
-	st, err := src.Load(a.context(), status.Filter{All: true})
+	st, err := src.Load(a.context(), status.Filter{All: true, Faces: true})
 	if err != nil {
 		return err
 	}
 	scr.Line()
-	view.Status(scr, st, true)
+	view.Sessions(scr, st)
 	return nil
 }
 

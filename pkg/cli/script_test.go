@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,7 +20,9 @@ import (
 	"stopgate/pkg/handler"
 	"stopgate/pkg/host"
 	"stopgate/pkg/host/hosttest"
+	"stopgate/pkg/ledger"
 	"stopgate/pkg/replay"
+	"stopgate/pkg/state"
 )
 
 func TestMain(m *testing.M) {
@@ -56,6 +59,10 @@ func testNow(env func(string) string) time.Time {
 //	                                  failed, was left or served
 //	team VERSION SESSION              lay the team of a snapshot beside it, led by
 //	                                  that session
+//	hold SESSION AGENT TASK...        hold an agent's stop for two minutes already, with
+//	                                  an hour of patience
+//	prints SESSION TASK TEXT...       make a task's output four seconds old; NL, CR and
+//	                                  ESC stand for those characters
 //	tree FILE [FOLDER]                list the state folder, or another, with all
 //	                                  contents
 func TestScripts(t *testing.T) {
@@ -95,6 +102,14 @@ func TestScripts(t *testing.T) {
 			},
 			"team": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(layTeam(testNow(ts.Getenv), filepath.Join(teams, args[0]), ts.Getenv("HOME"), args[1]))
+			},
+			"hold": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(putHold(testNow(ts.Getenv), ts.Getenv("STATE"), args[0], args[1], args[2:]))
+			},
+			"prints": func(ts *testscript.TestScript, _ bool, args []string) {
+				text := strings.NewReplacer("ESC", "\x1b", "CR", "\r", "NL", "\n").Replace(strings.Join(args[2:], " "))
+				path := filepath.Join(ts.Getenv("HOME"), "tmp", "-home-dev-proj", args[0], "tasks", args[1]+".output")
+				ts.Check(write(testNow(ts.Getenv).Add(-4*time.Second), path, []byte(text)))
 			},
 			"tree": func(ts *testscript.TestScript, _ bool, args []string) {
 				folder := ts.Getenv("STATE")
@@ -174,6 +189,17 @@ func seed(at time.Time, capture, home string, args []string) error {
 		err = errors.Join(os.CopyFS(tasks, os.DirFS(filepath.Join(capture, "outputs"))), hosttest.Age(at, tasks)) //realtime: set here
 	}
 	return errors.Join(err, os.RemoveAll(work))
+}
+
+// putHold holds an agent's stop, in a process that lives.
+func putHold(now time.Time, folder, session, agent string, tasks []string) error {
+	return ledger.Update(context.Background(), state.At(folder), session, now, func(tx *ledger.Tx) error {
+		tx.PutHold(ledger.Hold{
+			AgentID: agent, Tasks: tasks, Since: now.Add(-2 * time.Minute), Until: now.Add(7 * time.Minute),
+			Limit: "--hold", Left: time.Hour, Process: ledger.Process{PID: 1},
+		})
+		return nil
+	})
 }
 
 // layTeam lays the team of a snapshot into the home folder, as if the session

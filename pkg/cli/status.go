@@ -14,61 +14,101 @@ import (
 // context is what a command's waiting and reading is bound to.
 func (a *app) context() context.Context { return context.Background() }
 
+// exitNeedy is the exit code of status --exit-code where somebody needs somebody.
+const exitNeedy = 4
+
+// statusOptions are what status was asked for.
+type statusOptions struct {
+	session              string
+	all, stuck, exitCode bool
+	asJSON, noText       bool
+}
+
 func (a *app) status() *cobra.Command {
-	var session string
-	var all, asJSON bool
+	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "show sessions, their agents and tasks, and who is stuck",
-		Long: `status shows the recorded sessions that run in this folder, above it or below
-it: their agents, who owns which background task and what became of it. An agent
-that stopped with own work open is marked with "!", and its open tasks with "*".
+		Short: "show who needs somebody, who is held and by what, and who works",
+		Long: `status shows the recorded sessions that run in this folder, above it or below it:
+who needs somebody, with a sentence to paste to the coordinator; whose stop is held,
+for which command and for how much longer; who works, and what its commands printed
+last. Sessions that have ended get a line each; --session shows one whole.
 
 It only looks: nothing is written, and no session is held up. The states and the
-JSON are described in docs/status.md.`,
+JSON are described in docs/status.md. With --exit-code the exit code is 4 when
+somebody needs somebody.`,
 		Example: `  hookctl status
   hookctl status --session 65f459a2
   hookctl status --all --json | jq '.sessions[].agents[] | select(.stuck)'`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			f, err := a.filter(session, all)
-			if err != nil {
-				return err
-			}
-			st, err := a.source().Load(a.context(), f)
-			if errors.Is(err, status.ErrNoSession) && asJSON {
-				// An unknown session is an empty answer to a program, and an error.
-				if err := st.WriteJSON(a.h.Stdout); err != nil {
-					return err
-				}
-			}
-			if err != nil {
-				return err
-			}
-			for _, p := range st.Problems {
-				a.say(p.Path + " " + p.Text)
-			}
-			switch {
-			case asJSON:
-				err = st.WriteJSON(a.h.Stdout)
-			case len(st.Sessions) > 0:
-				view.Status(a.screen(), st, session != "")
-			default:
-				a.nothing(st)
-				view.Leftover(a.screen(), st, true)
-			}
-			if err == nil && len(st.Sessions) == 0 && len(st.Problems) > 0 {
-				err = exitCode{code: exitFailed}
-			}
-			return err
-		},
+		RunE: func(*cobra.Command, []string) error { return a.runStatus(o) },
 	}
-	cmd.Flags().StringVar(&session, "session", "", "show this session only: its `ID`, or how it begins")
-	cmd.Flags().BoolVar(&all, "all", false, "show the sessions of every folder")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON for programs")
-	cmd.MarkFlagsMutuallyExclusive("session", "all")
-	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSessions) // fails only for an unknown flag
+	o.flags(a, cmd)
 	return cmd
+}
+
+func (o *statusOptions) flags(a *app, cmd *cobra.Command) {
+	a.sessionFlag(cmd, &o.session, "show this session only, and whole: its `ID`, or how it begins")
+	flags := cmd.Flags()
+	flags.BoolVar(&o.all, "all", false, "show the sessions of every folder, and all that have ended")
+	flags.BoolVar(&o.stuck, "stuck", false, "show only who needs somebody")
+	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 4 when somebody needs somebody")
+	flags.BoolVar(&o.asJSON, "json", false, "print JSON for programs")
+	flags.BoolVar(&o.noText, "no-text", false, "show no commands, no descriptions and no output")
+	cmd.MarkFlagsMutuallyExclusive("session", "all")
+}
+
+func (a *app) runStatus(o statusOptions) error {
+	f, err := a.filter(o.session, o.all)
+	if err != nil {
+		return err
+	}
+	f.Faces, f.NoText, f.Brief = true, o.noText, !o.asJSON
+	st, err := a.source().Load(a.context(), f)
+	if errors.Is(err, status.ErrNoSession) && o.asJSON {
+		// An unknown session is an empty answer to a program, and an error.
+		if err := st.WriteJSON(a.h.Stdout); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	a.sayProblems(st.Problems)
+	switch {
+	case o.asJSON:
+		err = st.WriteJSON(a.h.Stdout)
+	case o.stuck:
+		view.Overview(a.screen(), st, view.Options{Stuck: true})
+	case len(st.Sessions) == 0:
+		a.nothing(st)
+		view.Leftover(a.screen(), st, true)
+	case o.session != "":
+		view.Sessions(a.screen(), st)
+	default:
+		view.Overview(a.screen(), st, view.Options{Ended: o.all})
+	}
+	switch {
+	case err != nil:
+	case len(st.Sessions) == 0 && len(st.Problems) > 0:
+		err = exitCode{code: exitFailed}
+	case o.exitCode && view.Needy(st) > 0:
+		err = exitCode{code: exitNeedy}
+	}
+	return err
+}
+
+// sayProblems says which files could not be read.
+func (a *app) sayProblems(problems []status.Problem) {
+	for _, p := range problems {
+		a.say(p.Path + " " + p.Text)
+	}
+}
+
+// sessionFlag adds the flag that names a session.
+func (a *app) sessionFlag(cmd *cobra.Command, session *string, usage string) {
+	cmd.Flags().StringVar(session, "session", "", usage)
+	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSessions) // fails only for an unknown flag
 }
 
 // nothing says why there is nothing to show, and what to do about it.

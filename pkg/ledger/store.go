@@ -51,22 +51,70 @@ func Read(ctx context.Context, dir state.Dir, sessionID string, ids []string) (S
 // ReadFile takes a whole snapshot of the store at path, under its side lock. It
 // is for programs that only look: it creates nothing, and a store that is missing
 // or has no bytes gives a zero snapshot.
-func ReadFile(ctx context.Context, path string) (Snapshot, error) {
+func ReadFile(ctx context.Context, path string) (snap Snapshot, err error) {
+	err = look(ctx, path, func(tx *bolt.Tx) { snap = load(tx, nil) })
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return snap, nil
+}
+
+// Head is what a store tells at a glance: its session, and how many rows there are.
+type Head struct {
+	// Exists is false where there is no store, or one without bytes.
+	Exists  bool
+	Session Session
+	// Agents and Stops count the rows; the coordinator's own is one of the agents.
+	Agents, Stops int
+}
+
+// ReadHead looks at a store as [ReadFile] does, and reads no row of it but the
+// session's.
+func ReadHead(ctx context.Context, path string) (head Head, err error) {
+	err = look(ctx, path, func(tx *bolt.Tx) {
+		head.Exists = true
+		head.Session, _ = get[Session](tx, bucketMeta, string(keySession))
+		head.Agents, head.Stops = countRows(tx, bucketAgents), countRows(tx, bucketStops)
+	})
+	if err != nil {
+		return Head{}, err
+	}
+	return head, nil
+}
+
+func countRows(tx *bolt.Tx, bucket []byte) int {
+	b := tx.Bucket(bucket)
+	if b == nil {
+		return 0
+	}
+	n, c := 0, b.Cursor()
+	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+		n++
+	}
+	return n
+}
+
+// look shows a store to somebody who creates nothing. It is not called for a store
+// that is missing or has no bytes.
+func look(ctx context.Context, path string, show func(*bolt.Tx)) error {
 	lock, err := state.Share(ctx, strings.TrimSuffix(path, filepath.Ext(path))+".lock")
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		// Without a lock file bbolt's own lock keeps writers out.
 		lock, err = nil, nil
 	}
 	if err != nil {
-		return Snapshot{}, busy(err)
+		return busy(err)
 	}
 	if lock != nil {
 		defer lock.Release()
 	}
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return Snapshot{}, nil
+		return nil
 	}
-	return readStore(path, nil)
+	return store.View(path, schema, func(tx *bolt.Tx) error {
+		show(tx)
+		return nil
+	})
 }
 
 func busy(err error) error {

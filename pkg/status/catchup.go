@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"fmt"
+	"slices"
 	"stopgate/pkg/fate"
 	"stopgate/pkg/transcript"
 )
@@ -112,5 +113,22 @@ func (b *builder) lookAgain(ctx context.Context) {
 		if batch, err := transcript.Scan(ctx, b.src.Files, transcript.Source{Path: path, Owner: owner}, transcript.Cursor{}); err == nil {
 			b.take(path, batch)
 		}
+	}
+}
+
+// forgetText takes the words of somebody else out of what was read: what agents and
+// team tasks are about. Ids, names and paths stay.
+func (b *builder) forgetText() {
+	for id, m := range b.metas {
+		m.Description = ""
+		b.metas[id] = m
+	}
+	b.folder.teams = slices.Clone(b.folder.teams)
+	for i := range b.folder.teams {
+		tasks := slices.Clone(b.folder.teams[i].Tasks)
+		for k := range tasks {
+			tasks[k].Subject = ""
+		}
+		b.folder.teams[i].Tasks = tasks
 	}
 }

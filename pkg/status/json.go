@@ -64,6 +64,7 @@ type (
 		Stuck       bool       `json:"stuck"`
 		Why         Why        `json:"why"`
 		Advice      string     `json:"advice"`
+		Say         string     `json:"say"`
 		Held        *jsonHold  `json:"held"`
 		Description string     `json:"description"`
 		Parent      string     `json:"parent"`
@@ -132,6 +133,13 @@ type (
 		Ignored    bool       `json:"ignored"`
 		Released   bool       `json:"released"`
 		CourierAt  *time.Time `json:"courier_at"`
+		// The face is "" and null with --no-text.
+		Command     string     `json:"command"`
+		Description string     `json:"description"`
+		LastLine    string     `json:"last_line"`
+		PrintedAt   *time.Time `json:"printed_at"`
+		Progress    string     `json:"progress"`
+		Took        int64      `json:"took_ms"`
 	}
 )
 
@@ -173,12 +181,12 @@ func (s Status) JSON() ([]byte, error) {
 		out.Problems = append(out.Problems, jsonProblem{p.Path, p.Text})
 	}
 	for _, x := range s.Sessions {
-		out.Sessions = append(out.Sessions, x.json())
+		out.Sessions = append(out.Sessions, x.json(s.Now))
 	}
 	return encode(out, "  ")
 }
 
-func (s Session) json() jsonSession {
+func (s Session) json(now time.Time) jsonSession {
 	out := jsonSession{
 		SessionID: s.ID, Cwd: s.Cwd, Transcript: s.Transcript, Ended: !s.Ended.IsZero(), EndedAt: when(s.Ended),
 		Ephemeral: s.Ephemeral, Agents: []jsonAgent{}, Tasks: []jsonTask{}, Stops: []jsonStop{}, Blocks: s.Blocks(), Off: s.Off,
@@ -196,7 +204,9 @@ func (s Session) json() jsonSession {
 	}
 	for _, t := range s.Tasks {
 		x := jsonTask{
-			ID: t.ID, Type: t.Kind, State: string(t.State), ExitCode: t.ExitCode, Output: t.Output, Evidence: t.Evidence,
+			Command: t.Face.Command, Description: t.Face.Description, LastLine: t.Face.Last, PrintedAt: when(t.Face.Printed), Progress: t.Face.Progress,
+			Took: t.Took(now).Milliseconds(),
+			ID:   t.ID, Type: t.Kind, State: string(t.State), ExitCode: t.ExitCode, Output: t.Output, Evidence: t.Evidence,
 			Sign: string(t.Sign), LaunchedAt: when(t.Launched), EndedAt: when(t.Ended), Blocks: t.Blocks,
 			Persistent: t.Persistent, Ignored: t.Ignored, Released: t.Released, CourierAt: when(t.Courier),
 		}
@@ -240,7 +250,7 @@ func teamsJSON(teams []Team) []jsonTeam {
 func agentJSON(a Agent) jsonAgent {
 	x := jsonAgent{
 		ID: a.ID, Type: a.Type, Name: a.Name, State: string(a.State), Stops: a.Stops, Blocks: a.Blocks,
-		Since: when(a.Since), Own: some(a.Own), Stuck: a.Stuck, Why: a.Why, Advice: a.Advice,
+		Since: when(a.Since), Own: some(a.Own), Stuck: a.Stuck, Why: a.Why, Advice: a.Advice, Say: a.Say,
 		Description: a.Description, Parent: a.Parent, Team: a.Team, Color: a.Color,
 	}
 	if a.Hold != nil {

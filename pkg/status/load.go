@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -70,6 +71,11 @@ type Filter struct {
 	All bool
 	// Bare leaves the transcripts unread: what the ledger says, and no more.
 	Bare bool
+	// Brief tells no more of sessions that have ended than that (see Session.Brief),
+	// unless one is asked for by its id.
+	Brief bool
+	// Faces gives tasks their faces; NoText leaves the words of somebody else out.
+	Faces, NoText bool
 }
 
 // Load looks at the recorded sessions. A session that cannot be read is a
@@ -93,12 +99,48 @@ func (s Source) Load(ctx context.Context, f Filter) (Status, error) {
 	defer cancel()
 
 	var files teamFiles
-	type result struct {
-		id       string
-		session  Session
-		problems []Problem
-		skipped  bool
+	results := s.all(ctx, f, paths, &files)
+	recorded := map[string]bool{}
+	for _, r := range results {
+		recorded[r.id] = true
+		st.add(r)
 	}
+	st.Teams = s.leftover(&files, f, recorded)
+	st.sort()
+	return st, nil
+}
+
+// result is what came of one store.
+type result struct {
+	id       string
+	session  Session
+	problems []Problem
+	// skipped marks a session that was not asked for, or could not be read.
+	skipped bool
+}
+
+// add takes a result in.
+func (st *Status) add(r result) {
+	st.Problems = append(st.Problems, r.problems...)
+	switch {
+	case !r.skipped:
+		st.Sessions = append(st.Sessions, r.session)
+	case len(r.problems) == 0:
+		st.Elsewhere++
+	}
+}
+
+func (st *Status) sort() {
+	slices.SortStableFunc(st.Sessions, func(a, b Session) int {
+		if c := b.Last.Time.Compare(a.Last.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+}
+
+// all looks at stores, some at a time.
+func (s Source) all(ctx context.Context, f Filter, paths []string, files *teamFiles) []result {
 	results := make([]result, len(paths))
 	room := make(chan struct{}, runtime.NumCPU()+2) // some of them wait for a lock
 	var all sync.WaitGroup
@@ -106,59 +148,111 @@ func (s Source) Load(ctx context.Context, f Filter) (Status, error) {
 		room <- struct{}{}
 		all.Go(func() {
 			defer func() { <-room }()
-			r := &results[i]
-			snap, err := s.read(ctx, path)
-			r.id = cmp.Or(snap.Session.ID, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
-			switch {
-			case err != nil:
-				r.skipped = true
-				r.problems = []Problem{{path, err.Error()}}
-			case !snap.Exists || !s.asked(f, snap.Session.Cwd):
-				r.skipped = true
-			default:
-				r.session, r.problems = s.session(ctx, snap, f.Bare, &files)
-			}
+			results[i] = s.one(ctx, f, path, files)
 		})
 	}
 	all.Wait()
-	recorded := map[string]bool{}
-	for _, r := range results {
-		recorded[r.id] = true
-		st.Problems = append(st.Problems, r.problems...)
-		switch {
-		case !r.skipped:
-			st.Sessions = append(st.Sessions, r.session)
-		case len(r.problems) == 0:
-			st.Elsewhere++
-		}
-	}
-	st.Teams = s.leftover(&files, f, recorded)
-	slices.SortStableFunc(st.Sessions, func(a, b Session) int {
-		if c := b.Last.Time.Compare(a.Last.Time); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
-	return st, nil
+	return results
 }
 
-// Read takes the snapshot of one store, waiting for a busy one for [Patience].
-// Its errors are whole sentences for people.
-func (s Source) read(ctx context.Context, path string) (ledger.Snapshot, error) {
+// one looks at one store: at its head, and at the rest where that is asked for.
+func (s Source) one(ctx context.Context, f Filter, path string, files *teamFiles) result {
+	r := result{id: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), skipped: true}
+	var head ledger.Head
+	err := s.patiently(ctx, func(ctx context.Context) (err error) {
+		head, err = ledger.ReadHead(ctx, path)
+		return err
+	})
+	if err != nil {
+		r.problems = []Problem{{path, err.Error()}}
+		return r
+	}
+	r.id = cmp.Or(head.Session.ID, r.id)
+	switch {
+	case !head.Exists || !s.asked(f, head.Session.Cwd):
+		return r
+	case f.Brief && f.Session == "" && !head.Session.Ended.IsZero():
+		r.session, r.skipped = s.brief(head), false
+		return r
+	}
+	var snap ledger.Snapshot
+	err = s.patiently(ctx, func(ctx context.Context) (err error) {
+		snap, err = ledger.ReadFile(ctx, path)
+		return err
+	})
+	switch {
+	case err != nil:
+		r.problems = []Problem{{path, err.Error()}}
+	case snap.Exists:
+		r.session, r.problems = s.session(ctx, snap, f, files)
+		r.skipped = false
+	}
+	return r
+}
+
+// brief is a session of which no more was read than its head.
+func (s Source) brief(head ledger.Head) Session {
+	rec := head.Session
+	return Session{
+		ID: rec.ID, Cwd: rec.Cwd, Transcript: rec.Transcript, Ended: rec.Ended, Last: Event{rec.LastEvent, rec.LastEventAt},
+		Begun: rec.Begun, Renewed: rec.Renewed, Brief: true, AgentCount: head.Agents, StopCount: head.Stops,
+	}
+}
+
+// Newest looks at the recorded sessions one by one, the store that was written last
+// first, for somebody who needs no more than the first few: a store is opened when it
+// is its turn. Written is when that was, and no event in it is later. A session that
+// cannot be read comes with its problem and no id.
+func (s Source) Newest(ctx context.Context, f Filter) iter.Seq[Looked] {
+	return func(yield func(Looked) bool) {
+		type dated struct {
+			path string
+			at   time.Time
+		}
+		var stores []dated
+		for _, path := range s.Dir.Stores() {
+			if info, err := os.Stat(path); err == nil {
+				stores = append(stores, dated{path, info.ModTime()})
+			}
+		}
+		slices.SortFunc(stores, func(a, b dated) int { return b.at.Compare(a.at) })
+		var files teamFiles
+		for _, store := range stores {
+			r := s.one(ctx, f, store.path, &files)
+			if !yield(Looked{r.session, r.problems, store.at, !r.skipped}) {
+				return
+			}
+		}
+	}
+}
+
+// Looked is one store that was looked at.
+type Looked struct {
+	Session  Session
+	Problems []Problem
+	// Written is when the store was last written.
+	Written time.Time
+	// Asked tells that the session was asked for, and could be read.
+	Asked bool
+}
+
+// patiently reads a store, waiting for a busy one for [Patience]. Its errors are whole
+// sentences for people.
+func (s Source) patiently(ctx context.Context, read func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	snap, err := ledger.ReadFile(ctx, path)
+	err := read(ctx)
 	switch {
 	case errors.Is(err, ledger.ErrBusy):
-		return snap, errors.New("is busy: a hook is writing to it; try again in a moment")
+		return errors.New("is busy: a hook is writing to it; try again in a moment")
 	case errors.Is(err, ledger.ErrNewer):
-		return snap, errors.New("was written by a newer version of stopgate: update hookctl")
+		return errors.New("was written by a newer version of stopgate: update hookctl")
 	case errors.Is(err, ledger.ErrBroken):
-		return snap, errors.New("is broken; the next stop of that session sets it aside and begins a new one")
+		return errors.New("is broken; the next stop of that session sets it aside and begins a new one")
 	case err != nil:
-		return snap, fmt.Errorf("cannot be read: %w", err)
+		return fmt.Errorf("cannot be read: %w", err)
 	}
-	return snap, nil
+	return nil
 }
 
 // find is the store of a session id, or of the only one that begins like it.

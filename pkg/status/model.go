@@ -108,6 +108,10 @@ type Session struct {
 	Tasks []Task
 	// Stops are the recorded stops, oldest first.
 	Stops []ledger.Stop
+	// Brief marks a session of which no more was read than that it has ended: it has
+	// no agents, tasks and stops here. AgentCount and StopCount count them.
+	Brief                 bool
+	AgentCount, StopCount int
 }
 
 // Event is a recorded event.
@@ -172,10 +176,12 @@ type Agent struct {
 	// Since is when its state began, as far as that is known.
 	Since time.Time
 	// Stuck marks an agent that needs somebody, Why says by what; Advice says in
-	// one line what that is and what to do.
+	// one line what that is and what to do, and Say is what to paste to the
+	// coordinator so that it is done.
 	Stuck  bool
 	Why    Why
 	Advice string
+	Say    string
 }
 
 // Task is one background task of a session.
@@ -210,6 +216,22 @@ type Task struct {
 	Blocks int
 	// Courier is when a courier told the coordinator of its end; zero for never.
 	Courier time.Time
+	// Face is what it runs and printed last; the zero value unless it was asked for.
+	Face Face
+}
+
+// Took is how long the task has run at now, or ran until its end; 0 where it is
+// unknown.
+func (t Task) Took(now time.Time) time.Duration {
+	switch {
+	case t.Launched.IsZero():
+		return 0
+	case !t.Fate.Over():
+		return max(0, now.Sub(t.Launched))
+	case t.Ended.IsZero():
+		return 0
+	}
+	return max(0, t.Ended.Sub(t.Launched))
 }
 
 // Excused tells whether nothing waits for the task.

@@ -43,15 +43,16 @@ type builder struct {
 	// folder holds the teams, empty when bare.
 	folder teamFolder
 	bare   bool
+	faces  bool
 
 	tasks  map[string]Task
 	agents map[string]Agent
 }
 
 // session computes one session from its snapshot.
-func (s Source) session(ctx context.Context, snap ledger.Snapshot, bare bool, files *teamFiles) (Session, []Problem) {
+func (s Source) session(ctx context.Context, snap ledger.Snapshot, f Filter, files *teamFiles) (Session, []Problem) {
 	b := &builder{
-		src: s, snap: snap, bare: bare, reading: attribute.NewReading(s.Files, snap),
+		src: s, snap: snap, bare: f.Bare, faces: f.Faces && !f.NoText && !f.Bare, reading: attribute.NewReading(s.Files, snap),
 		outfiles: fate.Outputs{Files: s.Files, Held: s.Held, Unmarked: !transcript.Marks(transcript.Version(s.Files, snap.Session.Transcript))},
 		paths:    map[string]string{},
 		metas:    map[string]transcript.AgentMeta{},
@@ -65,9 +66,12 @@ func (s Source) session(ctx context.Context, snap ledger.Snapshot, bare bool, fi
 		agents:   map[string]Agent{},
 	}
 	b.recall()
-	if !bare {
+	if !b.bare {
 		b.folder = s.teams(files, snap.Session.Transcript)
 		b.catchUp(ctx)
+	}
+	if f.NoText {
+		b.forgetText()
 	}
 	return b.build(), b.problems
 }
@@ -117,8 +121,13 @@ func (b *builder) build() Session {
 	known := b.known(ids)
 	b.resolve(ids, known)
 	for id := range ids {
-		s.Tasks = append(s.Tasks, b.tasks[id])
+		t := b.tasks[id]
+		if b.faces {
+			t.Face = b.face(t)
+		}
+		s.Tasks = append(s.Tasks, t)
 	}
+	s.AgentCount, s.StopCount = len(known), len(s.Stops)
 	for id := range known {
 		s.Agents = append(s.Agents, b.agents[id])
 	}
@@ -136,6 +145,7 @@ func (b *builder) build() Session {
 		a := &s.Agents[i]
 		a.Why, a.Advice = b.plight(s, *a).verdict()
 		a.Stuck = a.Why != ""
+		a.Say = s.say(*a)
 	}
 	if !b.bare {
 		s.Teams = b.teams(s)

@@ -277,21 +277,6 @@ func TestEmptyJSON(t *testing.T) {
 	}
 }
 
-func TestManySessionsAreQuick(t *testing.T) {
-	t.Parallel()
-	src := written(t, sessionA, func(*ledger.Tx) {})
-	for i := range 200 {
-		statustest.Put(t, src.Dir, fmt.Sprintf("session-%04d", i), func(tx *ledger.Tx) { tx.Session.Cwd = fmt.Sprint("/p/", i) })
-	}
-	began := time.Now()
-	if st := load(t, src, Filter{Folder: "/p/7"}); len(st.Sessions) != 2 || st.Elsewhere != 199 {
-		t.Errorf("%d sessions, %d elsewhere", len(st.Sessions), st.Elsewhere)
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("201 sessions took %s", took)
-	}
-}
-
 var update = flag.Bool("update", false, "write the golden file anew")
 
 // The JSON of a session, as a golden file.

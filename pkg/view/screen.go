@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,6 +104,9 @@ type Column struct {
 	Right bool
 	// Least is how narrow the column may become; 0 keeps it whole.
 	Least int
+	// Drop says which columns go where there is no room for all, the highest first;
+	// 0 stays.
+	Drop int
 }
 
 // bare is a table without lines: two blanks between its columns.
@@ -130,9 +134,48 @@ func total(widths []int) int {
 	return n + len(gap)*max(0, len(widths)-1)
 }
 
-// Table prints rows under their titles. Where they do not fit, the columns that
-// may become narrower do, from the last one on.
+// fitting leaves out the columns for which there is no room, even where all are as
+// narrow as they may become.
+func (s Screen) fitting(columns []Column, rows [][]Cell) ([]Column, [][]Cell) {
+	for s.Width > 0 {
+		narrow, last := widths(columns, rows), -1
+		for i, c := range columns {
+			if c.Least > 0 {
+				narrow[i] = min(narrow[i], c.Least)
+			}
+			if c.Drop > 0 && (last < 0 || c.Drop > columns[last].Drop) {
+				last = i
+			}
+		}
+		if last < 0 || total(narrow) <= s.Width {
+			break
+		}
+		columns, rows = without(columns, rows, last)
+	}
+	return columns, rows
+}
+
+// without leaves a column out.
+func without(columns []Column, rows [][]Cell, at int) ([]Column, [][]Cell) {
+	fewer := make([][]Cell, len(rows))
+	for i, row := range rows {
+		fewer[i] = slices.Delete(slices.Clone(row), at, at+1)
+	}
+	return slices.Delete(slices.Clone(columns), at, at+1), fewer
+}
+
+// cut shortens a line that stands behind so many columns to what there is room for.
+func (s Screen) cut(text string, behind int) string {
+	if s.Width <= 0 {
+		return text
+	}
+	return cut(text, max(1, s.Width-behind))
+}
+
+// Table prints rows under their titles. Where they do not fit, columns that may go are
+// left out, and those that may become narrower do, from the last one on.
 func (s Screen) Table(columns []Column, rows [][]Cell) {
+	columns, rows = s.fitting(columns, rows)
 	w := widths(columns, rows)
 	if s.Width > 0 {
 		over := total(w) - s.Width

@@ -14,34 +14,17 @@ import (
 	"stopgate/pkg/status"
 )
 
-// oldAfter is how long after its last event a session is shown in one line.
-const oldAfter = 24 * time.Hour
-
-// Status prints the sessions for people: each with its agents, its tasks, and
-// what to do about an agent that is stuck. Sessions whose last event is long ago
-// get a line each, unless whole is set; the first is always shown.
-func Status(scr Screen, st status.Status, whole bool) {
+// Sessions prints the sessions for people, whole: each with its agents, its tasks and
+// their outputs, its teams, and what to do about an agent that is stuck.
+func Sessions(scr Screen, st status.Status) {
 	Off(scr, st)
-	var old []status.Session
-	shown := 0
-	for _, x := range st.Sessions {
-		if !whole && st.Now.Sub(x.Last.Time) > oldAfter && shown > 0 {
-			old = append(old, x)
-			continue
-		}
-		if shown++; shown > 1 {
+	for i, x := range st.Sessions {
+		if i > 0 {
 			scr.Line()
 		}
-		session(scr, x, st.Now, whole)
+		session(scr, x, st.Now, true)
 	}
-	if len(old) > 0 {
-		scr.Line()
-	}
-	for _, x := range old {
-		scr.Text("", "  ", fmt.Sprintf("session %s, %s: %s, %s, %d of them blocked", Clean(x.ID), life(x, st.Now),
-			count(len(x.Agents), "agent"), count(len(x.Stops), "stop"), x.Blocks()), Normal)
-	}
-	Leftover(scr, st, shown > 0)
+	Leftover(scr, st, len(st.Sessions) > 0)
 }
 
 // Off says that every stop is let through, where it is, and by what: the switch,
@@ -180,7 +163,8 @@ func tasks(scr Screen, x status.Session, now time.Time) {
 	}
 	scr.Line()
 	columns := []Column{
-		{Title: "  TASK", Least: 12}, {Title: "KIND"}, {Title: "OWNER", Least: 8}, {Title: "STATE"}, {Title: "AGE", Right: true}, {Title: "OUTPUT"},
+		{Title: "  TASK"}, {Title: "KIND", Drop: 3}, {Title: "OWNER", Least: 8}, {Title: "STATE"}, {Title: "AGE", Right: true, Drop: 2},
+		{Title: "RAN", Right: true, Drop: 1}, {Title: "COMMAND", Least: 12, Drop: 4}, {Title: "LAST OUTPUT", Least: 16, Drop: 5}, {Title: "OUTPUT"},
 	}
 	var rows [][]Cell
 	folder, same := "", true // of the output files, while it is the same
@@ -192,8 +176,9 @@ func tasks(scr Screen, x status.Session, now time.Time) {
 		}
 		rows = append(rows, taskRow(x, t, now))
 	}
-	const last = 5 // the column of the paths
-	if scr.Width == 0 || total(widths(columns, rows)) <= scr.Width {
+	columns, rows = filled(columns, rows)
+	last := len(columns) - 1 // the column of the paths
+	if columns[last].Title != "OUTPUT" || scr.Width == 0 || total(widths(columns, rows)) <= scr.Width {
 		scr.Table(columns, rows)
 		return
 	}
@@ -255,9 +240,16 @@ func taskRow(x status.Session, t status.Task, now time.Time) []Cell {
 	if !t.Launched.IsZero() {
 		age = gate.Span(max(0, now.Sub(t.Launched)))
 	}
+	ran := ""
+	if d := t.Took(now); t.Fate.Over() && d > 0 {
+		ran = gate.Span(d)
+	}
 	kind := Clean(cmp.Or(t.Kind, "?"))
 	if t.Kind == event.TypeMCP {
 		kind = "mcp"
 	}
-	return []Cell{id, {Text: kind}, owner, state, {Text: age}, {Text: Clean(t.Output), Style: Faint}}
+	return []Cell{
+		id, {Text: kind}, owner, state, {Text: age}, {Text: ran}, {Text: Clean(t.Face.Title())}, {Text: printed(t, now), Style: Faint},
+		{Text: Clean(t.Output), Style: Faint},
+	}
 }

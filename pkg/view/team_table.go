@@ -20,6 +20,8 @@ var colours = map[string]Style{
 	"cyan": "36", "orange": "38;5;208", "pink": "38;5;213",
 }
 
+// teamTable prints a team: with whole set all of it, also what to do about members that
+// are stuck, which an overview has said above.
 func teamTable(scr Screen, t status.Team, now time.Time, whole bool) {
 	scr.Line()
 	head := count(len(t.Members), "member")
@@ -36,11 +38,11 @@ func teamTable(scr Screen, t status.Team, now time.Time, whole bool) {
 	}
 	scr.Table(columns, rows)
 	for _, m := range t.Members {
-		if m.Stuck && m.AgentID == "" {
+		if whole && m.Stuck && m.AgentID == "" {
 			scr.advice(m.Advice)
 		}
 	}
-	if t.Advice != "" {
+	if whole && t.Advice != "" {
 		scr.advice(t.Advice)
 	}
 	teamTasks(scr, t, whole)

@@ -65,7 +65,8 @@ func TestHostileTextsArePrintedSafely(t *testing.T) {
 	st := load(t, at(dir))
 	var out bytes.Buffer
 	for _, width := range []int{0, 80} {
-		Status(Screen{W: &out, Width: width}, st, true)
+		Sessions(Screen{W: &out, Width: width}, st)
+		Overview(Screen{W: &out, Width: width}, st, Options{Ended: true})
 	}
 	for _, e := range st.Log() {
 		Stop(Screen{W: &out}, e, statustest.Noon)
@@ -107,7 +108,8 @@ func TestHostileTeamsArePrintedSafely(t *testing.T) {
 	st := load(t, src)
 	var out bytes.Buffer
 	for _, width := range []int{0, 80} {
-		Status(Screen{W: &out, Width: width}, st, true)
+		Sessions(Screen{W: &out, Width: width}, st)
+		Overview(Screen{W: &out, Width: width}, st, Options{Ended: true})
 	}
 	if err := st.WriteJSON(&out); err != nil {
 		t.Fatal(err)
@@ -144,7 +146,7 @@ func TestScreens(t *testing.T) {
 			p, _ := play(t, c.play, c.events, statustest.LetThrough)
 			var out bytes.Buffer
 			scr := Screen{W: &out, Width: c.width, Colour: c.colour, Zone: time.UTC}
-			Status(scr, load(t, p), true)
+			Sessions(scr, load(t, p))
 			golden(t, strings.NewReplacer(" ", "_", ",", "").Replace(c.name), out.Bytes())
 			for _, line := range strings.Split(out.String(), "\n") {
 				if n := Width(line); c.width > 0 && n > c.width && !strings.Contains(line, "/tasks/") {
@@ -195,7 +197,7 @@ func TestTeamScreens(t *testing.T) {
 			p.Here, p.Alive = func(string) bool { return true }, func(int) bool { return !c.dead }
 			var out bytes.Buffer
 			scr := Screen{W: &out, Width: c.width, Colour: c.colour, Zone: time.UTC}
-			Status(scr, load(t, p), true)
+			Sessions(scr, load(t, p))
 			golden(t, strings.NewReplacer(" ", "_", ",", "").Replace(c.name), out.Bytes())
 			for _, line := range strings.Split(out.String(), "\n") {
 				if n := Width(line); c.width > 0 && n > c.width && !strings.Contains(line, "/tasks/") {
