@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"stopgate/pkg/status"
+	"stopgate/pkg/view"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,3 +82,62 @@ const (
     fi
 `
 )
+
+// completeAgents offers the agents of the sessions around here, with what they are.
+func (a *app) completeAgents(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	for _, s := range a.nearby() {
+		for _, x := range s.Agents {
+			out = append(out, view.Clean(x.ID)+"\t"+view.Clean(x.Title()))
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeTasks offers the tasks that run, or ended unheard, with their commands.
+func (a *app) completeTasks(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	now := a.h.Clock.Now()
+	for _, s := range a.nearby() {
+		for _, t := range s.Tasks {
+			if t.State.Open() && !slices.Contains(given, t.ID) {
+				_, words, _ := strings.Cut(view.TaskLine(s, t, now), ", ")
+				out = append(out, view.Clean(t.ID)+"\t"+words)
+			}
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// mostNumbers is how many stops are offered.
+const mostNumbers = 20
+
+// completeStops offers the numbers of the last stops, with what became of them.
+func (a *app) completeStops(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	if len(given) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, s := range a.nearby() {
+		for i := len(s.Stops) - 1; i >= max(0, len(s.Stops)-mostNumbers); i-- {
+			stop := s.Stops[i]
+			out = append(out, fmt.Sprintf("%d\t%s %s", stop.Seq, view.Clean(s.Label(stop.AgentID)), view.Clean(stop.Verdict+", "+stop.Code)))
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// nearby are the sessions around this folder that have not ended, or all such where
+// there are none here.
+func (a *app) nearby() []status.Session {
+	f, err := a.filter("", false)
+	if err != nil {
+		f.All = true
+	}
+	f.Brief, f.Faces = true, true
+	st, err := a.source().Load(a.context(), f)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(st.Sessions, func(s status.Session) bool { return s.Brief })
+}

@@ -19,71 +19,87 @@ import (
 // followStep is how often log -f looks for new stops.
 const followStep = 500 * time.Millisecond
 
+// logOptions are what log was asked for.
+type logOptions struct {
+	session, agent                     string
+	all, asJSON, follow, stops, noText bool
+	last                               int
+	since                              time.Duration
+}
+
 func (a *app) log() *cobra.Command {
-	l := &logRun{app: a, shown: map[string]mark{}}
+	var o logOptions
 	cmd := &cobra.Command{
 		Use:   "log",
-		Short: "list the recorded stops, and follow them",
-		Long: `log lists the stops that were recorded, one a line: number, time of the answer,
-session, agent, whether it was blocked, and by which rule. They come in the order in
-which they were answered; one that was held came before. The number is what explain
-takes; each session counts for itself.`,
+		Short: "list what happened, and follow it",
+		Long: `log lists what was recorded, one a line: stops with their verdict and the rule that
+gave it, holds and couriers, launches and ends of tasks with their exit code and how
+long they ran, releases and the off switch. Stops come in the order in which they were
+answered; one that was held came before. The number is what explain takes; each
+session counts for itself.`,
 		Example: `  hookctl log
   hookctl log -f --all
+  hookctl log --since 2h --stops
   hookctl log --agent reviewer -n 0 --json`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			ctx, stop := signal.NotifyContext(a.context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			return l.run(ctx)
-		},
+		RunE: func(*cobra.Command, []string) error { return a.runLog(o) },
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&l.session, "session", "", "list this session only: its `ID`, or how it begins")
-	flags.StringVar(&l.agent, "agent", "", "list this agent only: its `ID`, how that begins, or its type")
-	flags.BoolVar(&l.all, "all", false, "list the sessions of every folder")
-	flags.BoolVar(&l.asJSON, "json", false, "print a line of JSON for each stop")
-	flags.BoolVarP(&l.follow, "follow", "f", false, "go on with the stops that are recorded from now on")
-	flags.IntVarP(&l.last, "lines", "n", 20, "how many of the last stops to list; 0 lists all")
-	cmd.MarkFlagsMutuallyExclusive("session", "all")
-	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSessions) // fails only for an unknown flag
+	o.flags(a, cmd)
 	return cmd
 }
 
-// logRun is one run of the command.
-type logRun struct {
-	app                 *app
-	session, agent      string
-	all, asJSON, follow bool
-	last                int
-	// shown is how far the stops were seen, by session.
-	shown map[string]mark
+func (o *logOptions) flags(a *app, cmd *cobra.Command) {
+	a.sessionFlag(cmd, &o.session, "list this session only: its `ID`, or how it begins")
+	flags := cmd.Flags()
+	flags.StringVar(&o.agent, "agent", "", "list this agent only: its `ID`, how that begins, or its type")
+	_ = cmd.RegisterFlagCompletionFunc("agent", a.completeAgents) // fails only for an unknown flag
+	flags.BoolVar(&o.all, "all", false, "list the sessions of every folder")
+	flags.BoolVar(&o.asJSON, "json", false, "print a line of JSON for each")
+	flags.BoolVar(&o.stops, "stops", false, "list the stops only")
+	flags.BoolVar(&o.noText, "no-text", false, "show no commands")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "go on with what is recorded from now on")
+	flags.IntVarP(&o.last, "lines", "n", 20, "how many of the last lines to list; 0 lists all")
+	spanFlag(flags, &o.since, "since", 0, time.Nanosecond, "list the last `DURATION` only, for example 30m or 2d")
+	cmd.MarkFlagsMutuallyExclusive("session", "all")
 }
 
-// mark is the number of the last stop that was seen of a session, in the record that
-// began then.
-type mark struct {
-	seq   uint64
-	begun time.Time
-}
-
-func (l *logRun) run(ctx context.Context) error {
-	f, err := l.app.filter(l.session, l.all)
+func (a *app) runLog(o logOptions) error {
+	if o.last < 0 {
+		return misused("-n %d: not a number of lines", o.last)
+	}
+	f, err := a.filter(o.session, o.all)
 	if err != nil {
 		return err
 	}
 	f.Bare = true
-	if l.last < 0 {
-		return misused("-n %d: not a number of lines", l.last)
+	ctx, stop := signal.NotifyContext(a.context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	l := &logRun{app: a, logOptions: o, filter: f, shown: map[string]bool{}, sessions: map[string]status.Session{}}
+	l.out = view.Log{Screen: a.screen()}
+	if !o.noText {
+		l.out.Faces = l.face
 	}
+	return l.run(ctx)
+}
+
+// logRun is one run of the command.
+type logRun struct {
+	logOptions
+	app    *app
+	filter status.Filter
+	out    view.Log
+	// shown are the keys of what was seen, sessions those that it is about.
+	shown    map[string]bool
+	sessions map[string]status.Session
+}
+
+func (l *logRun) run(ctx context.Context) error {
 	seen := stores(l.app.source().Dir) // before the stops are read: what comes meanwhile is news
-	st, err := l.app.source().Load(ctx, f)
+	st, err := l.load(ctx)
 	if err != nil {
 		return err
 	}
-	for _, p := range st.Problems {
-		l.app.say(p.Path + " " + p.Text)
-	}
+	l.app.sayProblems(st.Problems)
 	entries := l.fresh(st)
 	if l.last > 0 {
 		entries = entries[max(0, len(entries)-l.last):]
@@ -103,7 +119,7 @@ func (l *logRun) run(ctx context.Context) error {
 		if now == seen {
 			continue
 		}
-		st, err := src.Load(ctx, f)
+		st, err := src.Load(ctx, l.filter)
 		if err != nil {
 			return err
 		}
@@ -117,30 +133,86 @@ func (l *logRun) run(ctx context.Context) error {
 	return nil
 }
 
-// fresh are the stops that were not seen before.
-func (l *logRun) fresh(st status.Status) []status.Entry {
+// load reads the sessions: all of them to be followed, else the last ones until there
+// are enough entries, since nothing in a store is later than the store.
+func (l *logRun) load(ctx context.Context) (status.Status, error) {
+	src := l.app.source()
+	if l.follow || l.last == 0 || l.session != "" {
+		return src.Load(ctx, l.filter)
+	}
+	st, err := src.Load(ctx, status.Filter{Folder: l.filter.Folder, None: true})
+	if err != nil {
+		return st, err
+	}
+	for s := range src.Newest(ctx, l.filter) {
+		if got := l.wanted(st.Log(), st.Now); len(got) >= l.last && got[len(got)-l.last].When().After(s.Written) {
+			break
+		}
+		st.Problems = append(st.Problems, s.Problems...)
+		switch {
+		case s.Asked:
+			st.Sessions = append(st.Sessions, s.Session)
+		case len(s.Problems) == 0:
+			st.Elsewhere++
+		}
+	}
+	return st, nil
+}
+
+// wanted are those of the entries that were asked for.
+func (l *logRun) wanted(all []status.Entry, now time.Time) []status.Entry {
 	var out []status.Entry
-	for _, e := range st.Log() {
-		if last := l.shown[e.SessionID]; e.Seq > last.seq || !e.Begun.Equal(last.begun) {
-			l.shown[e.SessionID] = mark{e.Seq, e.Begun}
-			if l.agent == "" || e.Type == l.agent || strings.HasPrefix(e.AgentID, l.agent) {
-				out = append(out, e)
-			}
+	for _, e := range all {
+		switch {
+		case l.stops && !e.IsStop():
+		case l.agent != "" && e.AgentType() != l.agent && !strings.HasPrefix(e.Agent(), l.agent):
+		case l.since > 0 && now.Sub(e.When()) > l.since:
+		default:
+			out = append(out, e)
 		}
 	}
 	return out
 }
 
+// fresh are the wanted entries that were not seen before.
+func (l *logRun) fresh(st status.Status) []status.Entry {
+	for _, s := range st.Sessions {
+		l.sessions[s.ID] = s
+	}
+	var news []status.Entry
+	for _, e := range st.Log() {
+		if key := e.Key(); !l.shown[key] {
+			l.shown[key] = true
+			news = append(news, e)
+		}
+	}
+	return l.wanted(news, st.Now)
+}
+
 func (l *logRun) print(entries []status.Entry, now time.Time) error {
-	scr := l.app.screen()
+	if !l.asJSON {
+		l.out.Print(entries, now)
+		return nil
+	}
 	for _, e := range entries {
-		if !l.asJSON {
-			view.Stop(scr, e, now)
-		} else if err := e.WriteJSON(l.app.h.Stdout); err != nil {
+		if e.What != "" && !l.noText {
+			e.Task.Face.Command = l.face(e.SessionID, e.Task.ID)
+		}
+		if err := e.WriteJSON(l.app.h.Stdout); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// face is the command of a task, looked up for the entries that are printed.
+func (l *logRun) face(session, task string) string {
+	s := l.sessions[session]
+	t, ok := s.Task(task)
+	if !ok {
+		return ""
+	}
+	return l.app.source().TitleOf(s, t)
 }
 
 // stores tells whether any store changed since the last look.
@@ -160,6 +232,8 @@ func (l *logRun) nothing(st status.Status) {
 	switch {
 	case len(st.Sessions) == 0:
 		l.app.nothing(st)
+	case l.since > 0 && len(st.Log()) > 0:
+		l.app.screen().Line("nothing was recorded in ", in, " in that time (hookctl log shows what came before)")
 	case l.agent != "" && len(st.Log()) > 0:
 		l.app.screen().Line("no stop of an agent ", view.Clean(l.agent), " was recorded in ", in, " (hookctl status lists the agents)")
 	default:

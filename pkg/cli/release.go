@@ -20,8 +20,9 @@ func (a *app) release() *cobra.Command {
 needs: no stop is blocked or held for them any more, and a hold for them ends. It
 does not end the tasks. For commands that never end, --ignore in the settings or
 ": stopgate-ignore;" at the start of the command says so beforehand.`,
-		Example: `  hookctl release blxqppgqo`,
-		Args:    needs("a TASK (hookctl status lists them)", many),
+		Example:           `  hookctl release blxqppgqo`,
+		ValidArgsFunction: a.completeTasks,
+		Args:              needs("a TASK (hookctl status lists them)", many),
 		RunE: func(_ *cobra.Command, ids []string) error {
 			s, err := a.sessionOf(session, ids)
 			if err != nil {

@@ -213,6 +213,15 @@ func (a *app) screen() view.Screen {
 	return s
 }
 
+// onTerminal tells whether what is printed goes to a terminal.
+func (a *app) onTerminal() bool {
+	if a.terminal == nil {
+		return false
+	}
+	_, _, ok := host.Terminal(a.terminal)
+	return ok
+}
+
 // filter is which sessions a command is about: one, all, or those around the
 // current folder.
 func (a *app) filter(session string, all bool) (status.Filter, error) {

@@ -198,6 +198,7 @@ func putHold(now time.Time, folder, session, agent string, tasks []string) error
 			AgentID: agent, Tasks: tasks, Since: now.Add(-2 * time.Minute), Until: now.Add(7 * time.Minute),
 			Limit: "--hold", Left: time.Hour, Process: ledger.Process{PID: 1},
 		})
+		tx.AddAct(ledger.Act{Deed: ledger.Held, AgentID: agent, Tasks: tasks, Until: now.Add(7 * time.Minute)})
 		return nil
 	})
 }

@@ -48,7 +48,8 @@ Exit codes: 0 all (or, with --any, one) ended, 124 the time was over first,
 3 no recorded session knows such a task, 1 the session ended.`,
 		Example: `  hookctl wait blxqppgqo
   hookctl wait --any --timeout 5m blxqppgqo bot8qc2lo`,
-		Args: needs("a TASK (hookctl status lists them)", many),
+		ValidArgsFunction: a.completeTasks,
+		Args:              needs("a TASK (hookctl status lists them)", many),
 		RunE: func(_ *cobra.Command, ids []string) error {
 			slices.Sort(ids)
 			ids = slices.Compact(ids)

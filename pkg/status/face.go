@@ -59,8 +59,7 @@ func (b *builder) face(t Task) Face {
 			path = b.snap.Session.Transcript
 		}
 	}
-	said := transcript.CallSaid(b.src.Files, path, t.ToolUse, t.Line)
-	f := Face{Command: Plain(said.Command), Description: Plain(said.Description), Tool: Plain(said.Tool)}
+	f := called(b.src.Files, path, t)
 	if t.Output == "" {
 		return f
 	}
@@ -70,6 +69,29 @@ func (b *builder) face(t Task) Face {
 		f.Last, f.Progress = lastOf(lines), progressOf(lines)
 	}
 	return f
+}
+
+// called is a face by the call that launched the task, without its output.
+func called(files host.Files, path string, t Task) Face {
+	said := transcript.CallSaid(files, path, t.ToolUse, t.Line)
+	return Face{Command: Plain(said.Command), Description: Plain(said.Description), Tool: Plain(said.Tool)}
+}
+
+// TitleOf is the title of a task's face, for a session whose tasks were not given
+// theirs; "" where it is not known.
+func (s Source) TitleOf(x Session, t Task) string {
+	if title := t.Face.Title(); title != "" || t.Kind == event.TypeSubagent {
+		return title
+	}
+	path := t.File
+	switch {
+	case path != "":
+	case t.Owner == transcript.Main:
+		path = x.Transcript
+	case t.Owner != "":
+		path = transcript.AgentPath(transcript.AgentsDir(x.Transcript), t.Owner)
+	}
+	return called(s.Files, path, t).Title()
 }
 
 // OutputLines are the last lines that a task printed, of at most so many bytes, as a

@@ -314,6 +314,15 @@ func encode(v any, indent string) ([]byte, error) {
 	return out, nil
 }
 
+// WriteJSON prints a value as JSON that is also safe to look at on a terminal.
+func WriteJSON(w io.Writer, v any) error {
+	data, err := encode(v, "  ")
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	return err
+}
+
 // WriteJSON prints the status as JSON.
 func (s Status) WriteJSON(w io.Writer) error {
 	data, err := s.JSON()

@@ -67,8 +67,8 @@ type Filter struct {
 	// Session asks for the one session of that id, or the only one whose id
 	// begins like that.
 	Session string
-	// All asks for every session.
-	All bool
+	// All asks for every session, None for none: the state of the switch alone.
+	All, None bool
 	// Bare leaves the transcripts unread: what the ledger says, and no more.
 	Bare bool
 	// Brief tells no more of sessions that have ended than that (see Session.Brief),
@@ -86,6 +86,9 @@ func (s Source) Load(ctx context.Context, f Filter) (Status, error) {
 	st.OffUntil, st.Off = s.Dir.OffUntil("", s.Now)
 	if state.Disabled(s.Env) {
 		st.Disabled = s.Env(state.EnvDisable)
+	}
+	if f.None {
+		return st, nil
 	}
 	paths := s.Dir.Stores()
 	if f.Session != "" {

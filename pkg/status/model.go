@@ -108,6 +108,8 @@ type Session struct {
 	Tasks []Task
 	// Stops are the recorded stops, oldest first.
 	Stops []ledger.Stop
+	// Acts are what else was recorded, oldest first.
+	Acts []ledger.Act
 	// Brief marks a session of which no more was read than that it has ended: it has
 	// no agents, tasks and stops here. AgentCount and StopCount count them.
 	Brief                 bool

@@ -88,6 +88,7 @@ func (b *builder) build() Session {
 		Renewed:    rec.Renewed,
 		Ephemeral:  b.src.Dir.Ephemeral(rec.ID),
 		Stops:      b.snap.Stops,
+		Acts:       b.snap.Acts,
 	}
 	s.OffUntil, s.Off = b.src.Dir.OffUntil(rec.ID, b.src.Now)
 	for _, news := range b.account.News {

@@ -174,7 +174,10 @@ func (s Screen) cut(text string, behind int) string {
 
 // Table prints rows under their titles. Where they do not fit, columns that may go are
 // left out, and those that may become narrower do, from the last one on.
-func (s Screen) Table(columns []Column, rows [][]Cell) {
+func (s Screen) Table(columns []Column, rows [][]Cell) { s.rows(columns, rows, true) }
+
+// rows prints rows as [Screen.Table] does, under their titles or without.
+func (s Screen) rows(columns []Column, rows [][]Cell, titles bool) {
 	columns, rows = s.fitting(columns, rows)
 	w := widths(columns, rows)
 	if s.Width > 0 {
@@ -199,7 +202,9 @@ func (s Screen) Table(columns []Column, rows [][]Cell) {
 		head[i] = s.Paint(c.Title, Faint)
 	}
 	t.SetColumnConfigs(configs)
-	t.AppendHeader(head)
+	if titles {
+		t.AppendHeader(head)
+	}
 	for _, row := range rows {
 		cells := make(table.Row, len(row))
 		for i, c := range row {

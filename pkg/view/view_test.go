@@ -60,6 +60,7 @@ func TestHostileTextsArePrintedSafely(t *testing.T) {
 		tx.PutAgent(a)
 		tx.Session.Cwd, tx.Session.Transcript, tx.Session.LastEvent = evil, evil, evil
 		tx.Merge(ledger.Learned{Launches: []transcript.Launch{{Task: evil, Owner: evil, Kind: evil, Output: evil, Evidence: transcript.PostToolUse}}})
+		tx.AddAct(ledger.Act{Deed: ledger.Deed(evil), AgentID: evil, Type: evil, Tasks: []string{evil}, Note: evil})
 		tx.AddStop(ledger.Stop{AgentID: evil, Type: evil, Verdict: evil, Code: evil, Own: []string{evil}, Note: evil})
 	})
 	st := load(t, at(dir))
@@ -68,8 +69,10 @@ func TestHostileTextsArePrintedSafely(t *testing.T) {
 		Sessions(Screen{W: &out, Width: width}, st)
 		Overview(Screen{W: &out, Width: width}, st, Options{Ended: true})
 	}
+	for _, width := range []int{0, 80} {
+		(&Log{Screen: Screen{W: &out, Width: width}, Faces: func(string, string) string { return evil }}).Print(st.Log(), statustest.Noon)
+	}
 	for _, e := range st.Log() {
-		Stop(Screen{W: &out}, e, statustest.Noon)
 		if err := e.WriteJSON(&out); err != nil {
 			t.Fatal(err)
 		}
