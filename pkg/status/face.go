@@ -73,7 +73,7 @@ func (b *builder) face(t Task) Face {
 
 // called is a face by the call that launched the task, without its output.
 func called(files host.Files, path string, t Task) Face {
-	said := transcript.CallSaid(files, path, t.ToolUse, t.Line)
+	said := transcript.CallWords(files, path, t.ToolUse, t.Line)
 	return Face{Command: Plain(said.Command), Description: Plain(said.Description), Tool: Plain(said.Tool)}
 }
 
