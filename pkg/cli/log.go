@@ -19,6 +19,9 @@ import (
 // followStep is how often log -f looks for new stops.
 const followStep = 500 * time.Millisecond
 
+// defaultLines is how many lines are listed unless one says so.
+const defaultLines = 20
+
 // logOptions are what log was asked for.
 type logOptions struct {
 	session, agent                     string
@@ -58,7 +61,7 @@ func (o *logOptions) flags(a *app, cmd *cobra.Command) {
 	flags.BoolVar(&o.stops, "stops", false, "list the stops only")
 	flags.BoolVar(&o.noText, "no-text", false, "show no commands")
 	flags.BoolVarP(&o.follow, "follow", "f", false, "go on with what is recorded from now on")
-	flags.IntVarP(&o.last, "lines", "n", 20, "how many of the last lines to list; 0 lists all")
+	flags.IntVarP(&o.last, "lines", "n", defaultLines, "how many of the last lines to list; 0 lists all")
 	spanFlag(flags, &o.since, "since", 0, time.Nanosecond, "list the last `DURATION` only, for example 30m or 2d")
 	cmd.MarkFlagsMutuallyExclusive("session", "all")
 }

@@ -37,6 +37,7 @@ const (
 // commands is the table of commands, in the order in which help shows them.
 var commands = []func(*app) *cobra.Command{
 	(*app).status,
+	(*app).watch,
 	(*app).timeline,
 	(*app).log,
 	(*app).explain,
@@ -52,6 +53,7 @@ var commands = []func(*app) *cobra.Command{
 	(*app).wait,
 	(*app).release,
 	(*app).history,
+	(*app).report,
 	(*app).prune,
 	(*app).completion,
 	(*app).version,

@@ -22,6 +22,7 @@ type statusOptions struct {
 	session              string
 	all, stuck, exitCode bool
 	asJSON, noText       bool
+	watch                bool
 }
 
 func (a *app) status() *cobra.Command {
@@ -55,10 +56,15 @@ func (o *statusOptions) flags(a *app, cmd *cobra.Command) {
 	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 4 when somebody needs somebody")
 	flags.BoolVar(&o.asJSON, "json", false, "print JSON for programs")
 	flags.BoolVar(&o.noText, "no-text", false, "show no commands, no descriptions and no output")
+	flags.BoolVar(&o.watch, "watch", false, "keep up with what happens, as hookctl watch does")
 	cmd.MarkFlagsMutuallyExclusive("session", "all")
+	cmd.MarkFlagsMutuallyExclusive("watch", "json")
 }
 
 func (a *app) runStatus(o statusOptions) error {
+	if o.watch {
+		return a.runWatch(watchOptions{session: o.session, all: o.all, noText: o.noText})
+	}
 	f, err := a.filter(o.session, o.all)
 	if err != nil {
 		return err

@@ -147,7 +147,7 @@ func (v *overview) needy(st status.Status) {
 	for _, n := range all {
 		v.scr.advice(n.advice)
 		for _, line := range n.tasks {
-			v.scr.Line("  ", v.scr.Paint(v.scr.cut(line, 2), Faint))
+			v.scr.Line("  ", v.scr.Paint(v.scr.CutBehind(line, 2), Faint))
 		}
 		if n.say != "" {
 			v.scr.Text("  "+v.scr.Paint("paste: ", Faint), "         ", Clean(n.say), Normal)

@@ -164,8 +164,12 @@ func without(columns []Column, rows [][]Cell, at int) ([]Column, [][]Cell) {
 	return slices.Delete(slices.Clone(columns), at, at+1), fewer
 }
 
-// cut shortens a line that stands behind so many columns to what there is room for.
-func (s Screen) cut(text string, behind int) string {
+// Cut shortens a line to the width there is.
+func (s Screen) Cut(text string) string { return s.CutBehind(text, 0) }
+
+// CutBehind shortens a line that stands behind so many columns to what there is room
+// for.
+func (s Screen) CutBehind(text string, behind int) string {
 	if s.Width <= 0 {
 		return text
 	}
