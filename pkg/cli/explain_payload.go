@@ -140,6 +140,7 @@ func (x explaining) payload(out handler.Outcome, flags []string) {
 			text += ", and waited for " + gate.Span(t.Waited)
 		}
 		x.field(view.Clean(t.ID), text)
+		x.field("", t.Worth.String())
 	}
 	if out.Reason != "" {
 		x.head("the agent would be told")

@@ -185,6 +185,9 @@ func (x explaining) stop(s status.Session, n uint64) {
 	if stop.Held > 0 {
 		x.field("held", gate.Span(stop.Held)+", until "+view.Clean(cmp.Or(stop.Code, "its end")))
 	}
+	for _, w := range stop.Worth {
+		x.field("task", view.Worth(w))
+	}
 	if stop.Note != "" {
 		x.field("note", view.Clean(stop.Note))
 	}

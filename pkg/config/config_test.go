@@ -112,13 +112,14 @@ wait-for = "^proj-wait"
 		t.Errorf("%+v\nwant %+v", c, want)
 	}
 	for args, want := range map[string]string{
-		"":                                  "--observe --hold=1m0s --patience=20m0s",
-		"--hold 5m":                         "--observe --hold=5m0s --patience=20m0s",
-		"--patience 1h --observe=false":     "--hold=1m0s",
-		"courier --for 1h":                  "courier --for=1h0m0s",
-		"lead":                              "lead --lead=always --patience=20m0s",
-		"lead --lead never --patience 1h":   "lead --lead=never",
-		"--blocks 2 --hold 0s --ignore ^x$": "--blocks=2 --observe --patience=20m0s --ignore=^x$",
+		"":                                  "--observe --no-history --hold=1m0s --patience=20m0s",
+		"--hold 5m":                         "--observe --no-history --hold=5m0s --patience=20m0s",
+		"--patience 1h --observe=false":     "--no-history --hold=1m0s",
+		"--no-history=false":                "--observe --hold=1m0s --patience=20m0s",
+		"courier --for 1h":                  "courier --no-history --for=1h0m0s",
+		"lead":                              "lead --lead=always --no-history --patience=20m0s",
+		"lead --lead never --patience 1h":   "lead --lead=never --no-history",
+		"--blocks 2 --hold 0s --ignore ^x$": "--blocks=2 --observe --no-history --patience=20m0s --ignore=^x$",
 	} {
 		parsed, err := policy.Parse(strings.Fields(args))
 		if err != nil {

@@ -32,6 +32,18 @@ type key struct {
 // a table stand behind those without. They are made when they are asked for: most
 // runs of the hook ask for none.
 func keys() []key {
+	history := one(setting[bool]{
+		name: "history.keep", field: func(c *Config) *Value[bool] { return &c.History },
+		read: boolean, show: strconv.FormatBool, fallback: true,
+		help: "keep and ask how commands ended before", example: `false`,
+	})
+	// Its flag says the contrary.
+	history.given = func(p policy.Policy) (string, bool) { return strconv.FormatBool(!p.NoHistory), p.Given("no-history") }
+	history.apply = func(p *policy.Policy, c Config) {
+		if c.History.Set() && !p.Given("no-history") {
+			p.NoHistory = !c.History.V
+		}
+	}
 	return []key{
 		one(setting[time.Duration]{
 			name: "patience", project: true, field: func(c *Config) *Value[time.Duration] { return &c.Patience },
@@ -61,11 +73,7 @@ func keys() []key {
 			modes: []string{policy.Lead}, of: func(p *policy.Policy) *string { return &p.Lead },
 			help: "when the coordinator's own stop is held: headless, always or never", example: `"always"`,
 		}),
-		one(setting[bool]{
-			name: "history.keep", field: func(c *Config) *Value[bool] { return &c.History },
-			read: boolean, show: strconv.FormatBool, fallback: true,
-			help: "keep how commands ended before", example: `false`,
-		}),
+		history,
 	}
 }
 

@@ -51,7 +51,7 @@ func (o Output) exit() *int {
 type Outputs struct {
 	Files host.Files
 	// Held tells whether a process has a file open for writing, and whether that
-	// can be told (docs/client.md: the processes of a shell). nil cannot tell.
+	// can be told (docs/client.md: the processes of a background shell). nil cannot tell.
 	Held func(path string) (held, known bool)
 	// Unmarked tells that the client writes no last line under an output: up to
 	// 2.1.220 what looks like one is the command's own.

@@ -131,6 +131,7 @@ type (
 		Blocks     int        `json:"blocks"`
 		Persistent bool       `json:"persistent"`
 		Ignored    bool       `json:"ignored"`
+		Worth      *jsonWorth `json:"worth"`
 		Released   bool       `json:"released"`
 		CourierAt  *time.Time `json:"courier_at"`
 		// The face is "" and null with --no-text.
@@ -208,7 +209,7 @@ func (s Session) json(now time.Time) jsonSession {
 			Took: t.Took(now).Milliseconds(),
 			ID:   t.ID, Type: t.Kind, State: string(t.State), ExitCode: t.ExitCode, Output: t.Output, Evidence: t.Evidence,
 			Sign: string(t.Sign), LaunchedAt: when(t.Launched), EndedAt: when(t.Ended), Blocks: t.Blocks,
-			Persistent: t.Persistent, Ignored: t.Ignored, Released: t.Released, CourierAt: when(t.Courier),
+			Persistent: t.Persistent, Ignored: t.Ignored, Worth: worthJSON(t.Worth), Released: t.Released, CourierAt: when(t.Courier),
 		}
 		if t.Owner != "" {
 			x.Owner = &t.Owner
@@ -217,6 +218,30 @@ func (s Session) json(now time.Time) jsonSession {
 	}
 	for _, stop := range s.Stops {
 		out.Stops = append(out.Stops, stopJSON(stop))
+	}
+	return out
+}
+
+// jsonWorth is whether a task is waited for, and by which of the four that was
+// decided.
+type jsonWorth struct {
+	Wait  bool       `json:"wait"`
+	By    string     `json:"by"`
+	Words string     `json:"words"`
+	At    *time.Time `json:"at"`
+	// UsuallySeconds is how long its command took before; null where that is unknown.
+	UsuallySeconds *float64 `json:"usually_seconds"`
+	Times          int      `json:"times"`
+}
+
+func worthJSON(w ledger.Worth) *jsonWorth {
+	if w.Task == "" {
+		return nil
+	}
+	out := &jsonWorth{Wait: w.Wait, By: w.By, Words: w.Words, At: when(w.At), Times: w.Times}
+	if w.Usually > 0 {
+		s := w.Usually.Seconds()
+		out.UsuallySeconds = &s
 	}
 	return out
 }

@@ -214,6 +214,8 @@ type Task struct {
 	// Persistent marks a monitor without an end of its own, Ignored a task that
 	// the policy does not wait for, Released one that a person excused.
 	Persistent, Ignored, Released bool
+	// Worth is what the gate decided of it last; zero for nothing.
+	Worth ledger.Worth
 	// Blocks is how many blocks it was the reason of.
 	Blocks int
 	// Courier is when a courier told the coordinator of its end; zero for never.

@@ -61,10 +61,15 @@ func (b *builder) launchedFirst(agents map[string]bool) []string {
 // task is what is known of a task but its fate.
 func (b *builder) task(id string) Task {
 	l, end, listed := b.account.Launches[id], b.account.Ends[id], b.listed[id]
+	worth, judged := b.snap.Worth[id]
+	ignored := !worth.Wait
+	if !judged { // by an older version, or never
+		ignored = listed.Ignored || l.Ignored
+	}
 	return Task{
 		ID: id, Kind: b.kind(id), Owner: l.Owner,
 		Output: cmp.Or(l.Output, end.Output, b.besides(id)), Evidence: string(l.Evidence), ToolUse: l.ToolUseID, File: l.File, Line: l.Line,
-		Launched: l.At, Persistent: l.Persistent, Ignored: listed.Ignored || l.Ignored, Released: b.snap.Released[id],
+		Launched: l.At, Persistent: l.Persistent, Ignored: ignored, Worth: worth, Released: b.snap.Released[id],
 		Blocks: b.snap.Charged[id], Courier: b.snap.Couriers[id].At,
 	}
 }

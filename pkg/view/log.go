@@ -75,6 +75,12 @@ func (l *Log) line(e status.Entry, now time.Time) {
 	l.Text(lead+l.Paint(what, style)+"  ", "      ", strings.Join(parts, ", "), Normal)
 }
 
+// Worth says of a task whether it was waited for, and which of the four that are asked
+// decided: "b1 not waited for (processes): serves: listens on 5173, idle 60 s".
+func Worth(w ledger.Worth) string {
+	return Clean(w.Task + " " + gate.Worth{Wait: w.Wait, By: gate.By(w.By), Words: w.Words}.String())
+}
+
 func number(e status.Entry) string {
 	if n := cmp.Or(e.Seq, e.Act.Seq); n > 0 {
 		return strconv.FormatUint(n, 10)
@@ -140,6 +146,11 @@ func (l *Log) why(e status.Entry, now time.Time) []string {
 	parts := []string{Clean(e.Code)}
 	if len(e.Own) > 0 {
 		parts = append(parts, "own "+l.tasks(e.SessionID, e.Own))
+	}
+	for _, w := range e.Worth {
+		if !w.Wait && w.By != "" || w.By == string(gate.ByHistory) {
+			parts = append(parts, Worth(w))
+		}
 	}
 	if len(e.Unowned) > 0 {
 		parts = append(parts, "nobody's "+l.tasks(e.SessionID, e.Unowned))

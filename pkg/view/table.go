@@ -232,6 +232,13 @@ func taskRow(x status.Session, t status.Task, now time.Time) []Cell {
 			state.Text += ", " + m.word
 		}
 	}
+	if w := t.Worth; t.State.Open() {
+		if w.Words != "" && w.By != string(gate.ByText) && w.By != string(gate.ByPerson) {
+			state.Text += ", " + Clean(w.Words)
+		} else if w.Usually > 0 {
+			state.Text += ", " + gate.Usually(w.Usually, w.Times)
+		}
+	}
 	owner := Cell{Clean(x.Label(t.Owner)), Normal}
 	if t.Owner == "" {
 		owner = Cell{"?", Faint}
