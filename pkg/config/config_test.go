@@ -114,11 +114,12 @@ wait-for = "^proj-wait"
 	for args, want := range map[string]string{
 		"":                                  "--observe --no-history --hold=1m0s --patience=20m0s",
 		"--hold 5m":                         "--observe --no-history --hold=5m0s --patience=20m0s",
-		"--patience 1h --observe=false":     "--no-history --hold=1m0s",
+		"--patience 2h --observe=false":     "--no-history --hold=1m0s --patience=2h0m0s",
+		"--hold 9m30s --patience 1h":        "--observe --no-history --hold=1m0s --patience=20m0s",
 		"--no-history=false":                "--observe --hold=1m0s --patience=20m0s",
 		"courier --for 1h":                  "courier --no-history --for=1h0m0s",
 		"lead":                              "lead --lead=always --no-history --patience=20m0s",
-		"lead --lead never --patience 1h":   "lead --lead=never --no-history",
+		"lead --lead never --patience 2h":   "lead --lead=never --no-history --patience=2h0m0s",
 		"--blocks 2 --hold 0s --ignore ^x$": "--blocks=2 --observe --no-history --patience=20m0s --ignore=^x$",
 	} {
 		parsed, err := policy.Parse(strings.Fields(args))

@@ -1,11 +1,39 @@
 package doctor
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"stopgate/pkg/config"
+	"stopgate/pkg/event"
 	"stopgate/pkg/policy"
+	"stopgate/pkg/setup"
 )
+
+// tooLong says where a file asks for a longer hold than the timeout of the entry that
+// it is for lets it be; "" for nowhere.
+func (f facts) tooLong() (text, mend string) {
+	for _, s := range slices.Concat(f.sources, f.plugins) {
+		for _, h := range s.Hooks {
+			p, err := h.Policy()
+			if err != nil || p.Mode == policy.Courier || h.Event != event.SubagentStop && h.Event != event.Stop {
+				continue
+			}
+			asked := config.Apply(p, f.config)
+			wait, was := asked.Hold, p.Hold
+			if p.Mode == policy.Lead {
+				wait, was = asked.Patience, p.Patience
+			}
+			if timeout := setup.TimeoutOf(h.Entry); wait != was && timeout <= wait {
+				return fmt.Sprintf("a hold of %s does not fit the timeout of %s of %s: it ends before", setup.Span(wait), setup.Span(timeout), f.where(s, h)),
+					"a shorter one in the file, or a longer timeout in the entry"
+			}
+		}
+	}
+	return "", ""
+}
 
 // filesUsable tells of the person's and the project's settings files.
 func filesUsable(f facts) Check {
@@ -38,6 +66,9 @@ func filesUsable(f facts) Check {
 		if h.err == nil {
 			entries = append(entries, h.policy)
 		}
+	}
+	if text, needs := f.tooLong(); text != "" {
+		return Check{Status: Warn, Found: found + "; " + text, Mend: needs}
 	}
 	if over := f.config.Overruled(entries...); len(over) > 0 {
 		return Check{Status: Note, Found: found + "; what they say of " + strings.Join(over, ", ") + " does not count: a registered entry has it as a flag", Mend: "hookctl config shows what holds"}

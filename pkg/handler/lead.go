@@ -73,7 +73,7 @@ func (r *run) lead() (Outcome, []byte) {
 	facts := gate.LeadFacts{
 		Disabled: off,
 		Registry: r.e.RegistryGiven, Session: r.e.SessionID != "",
-		Held: r.leadWhen() == policy.LeadAlways || r.clocks.Headless(r.h.Env),
+		Held: r.leadWhen() == policy.LeadAlways || r.leadWhen() != policy.LeadNever && r.clocks.Headless(r.h.Env),
 	}
 	out.Clocks, out.Spend = r.clocks, r.spend()
 	if facts.Disabled || !facts.Held {

@@ -276,3 +276,24 @@ func TestACoordinatorsStopThatIsNone(t *testing.T) {
 		}
 	}
 }
+
+// A person's file says when a lead holds, and the entry's flag counts more.
+func TestAFileSaysWhenALeadHolds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file string
+		args []string
+		code gate.Code
+	}{
+		{"", []string{"lead"}, gate.AtWork},
+		{"[lead]\nwhen = \"never\"\n", []string{"lead"}, gate.Attended},
+		{"[lead]\nwhen = \"never\"\n", []string{"lead", "--lead=headless"}, gate.AtWork},
+	} {
+		s := newRun(t)
+		s.write(filepath.Join(s.dir, ".config", "stopgate", "config.toml"), c.file)
+		_, out, _, _ := s.run(s.leadPayload(false, "a1:subagent"), append(c.args, "--patience=1m")...)
+		if held := out.Held > 0; held != (c.code == gate.AtWork) {
+			t.Errorf("%q %q: %+v after %s", c.file, c.args, out.Decision, out.Held)
+		}
+	}
+}

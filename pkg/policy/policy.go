@@ -65,14 +65,24 @@ type Policy struct {
 	given map[string]bool
 }
 
-// Given tells whether the command line names a flag, without its dashes. What a
-// file says of it does not count then.
-func (p Policy) Given(flag string) bool { return p.given[flag] }
+// Given tells whether the command line chooses a flag, without its dashes. What a
+// file says of it does not count then. The hold and the patience that install writes
+// into its entries unless told otherwise are no choice.
+func (p Policy) Given(flag string) bool {
+	switch {
+	case flag == "hold" && p.Hold == InstalledHold, flag == "patience" && p.Patience == DefaultPatience:
+		return false
+	}
+	return p.given[flag]
+}
 
 // Defaults and bounds.
 const (
 	DefaultBlocks = 1
 	DefaultFor    = 2 * time.Hour
+	// InstalledHold is the hold that install registers unless told otherwise: as long
+	// as the client's stall limit allows (docs/client.md: the client's clocks).
+	InstalledHold = 9*time.Minute + 30*time.Second
 	// DefaultPatience is --patience where it is not given.
 	DefaultPatience = time.Hour
 	// MaxHold bounds --hold, --patience and --for; beyond it is a slip of the pen.

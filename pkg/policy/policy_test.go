@@ -65,7 +65,7 @@ func TestCommandLines(t *testing.T) {
 func TestWhatTheCommandLineNames(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"": "", "gate": "", "--hold 0s": "hold", "-hold=9m --ignore x": "hold ignore", "--observe=false": "observe", "courier --for 2h": "for", "lead --patience 1h": "patience",
+		"": "", "gate": "", "--hold 0s": "hold", "-hold=9m --ignore x": "hold ignore", "--observe=false": "observe", "courier --for 2h": "for", "lead --patience 2h": "patience", "--hold 9m30s --patience 1h": "",
 	} {
 		p, err := Parse(strings.Fields(args))
 		var named []string

@@ -76,7 +76,8 @@ func Entries(hook string, c Choice) []settings.Entry {
 		gate = append(gate, "--blocks", strconv.Itoa(c.Blocks))
 	}
 	gate = append(gate, c.Extra...)
-	all := []settings.Entry{{Event: event.SubagentStop, Command: hook, Args: gate, Timeout: timeoutFor(c.Hold)}}
+	// The timeouts fit the defaults at least: a file may ask for them later.
+	all := []settings.Entry{{Event: event.SubagentStop, Command: hook, Args: gate, Timeout: timeoutFor(max(c.Hold, DefaultHold))}}
 	if c.Courier {
 		all = append(all, settings.Entry{
 			Event: event.SubagentStop, Command: hook,
@@ -95,7 +96,7 @@ func Entries(hook string, c Choice) []settings.Entry {
 		if c.Lead != policy.LeadHeadless {
 			lead = append(lead, "--lead", c.Lead)
 		}
-		all = append(all, settings.Entry{Event: event.Stop, Command: hook, Args: append(lead, c.LeadExtra...), Timeout: timeoutFor(c.LeadPatience)})
+		all = append(all, settings.Entry{Event: event.Stop, Command: hook, Args: append(lead, c.LeadExtra...), Timeout: timeoutFor(max(c.LeadPatience, policy.DefaultPatience))})
 	}
 	return all
 }
