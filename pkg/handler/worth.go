@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"stopgate/pkg/attribute"
@@ -156,6 +157,9 @@ func (r *run) keep(tx *ledger.Tx, t gate.Task) ledger.Worth {
 	}
 	if t.Worth.By == gate.ByProcesses && !t.Worth.Wait {
 		w.Does = string(r.known[t.ID].Does)
+	}
+	if t.Worth.By == gate.ByText {
+		w.Words, _, _ = strings.Cut(w.Words, ":") // words of the command are not kept
 	}
 	if s, ok := r.states[t.ID]; ok {
 		w.State = s
