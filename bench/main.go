@@ -66,6 +66,7 @@ func run(rounds int, size int64, span time.Duration, only bool) (err error) {
 		},
 		func() error { return b.first(rounds) },
 		func() error { return b.deciding(rounds) },
+		func() error { return b.many(min(rounds, 60), 1500) },
 		func() error { return b.long(size) },
 		func() error { return b.crowd(32) },
 		func() error { return b.crowd(150) },

@@ -251,7 +251,7 @@ func TestWhatIsLearned(t *testing.T) {
 	if err != nil || !ok || step.From.Offset != 0 || step.To.Offset != info.Size() {
 		t.Errorf("cursor %+v, %v", step, err)
 	}
-	again := w.find(w.stop("b3"), ledger.Snapshot{Cursors: map[string]transcript.Cursor{w.path("a1"): step.To}})
+	again := w.find(w.stop("b3"), ledger.Snapshot{Cursors: map[string]transcript.Cursor{w.path("a1"): step.To}, Looks: map[string]host.Look{w.path("a1"): step.Look}})
 	if len(again.Learned.Launches) != 0 {
 		t.Errorf("learned again: %+v", again.Learned.Launches)
 	}

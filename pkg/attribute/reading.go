@@ -2,6 +2,8 @@ package attribute
 
 import (
 	"context"
+	"path/filepath"
+	"time"
 
 	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
@@ -19,13 +21,13 @@ type Reading struct {
 	Cut bool
 
 	files host.Files
-	// known are the cursors that the reading began with.
-	known map[string]transcript.Cursor
+	// snap has the cursors that the reading began with.
+	snap ledger.Snapshot
 }
 
 // NewReading goes on from the cursors of a snapshot.
 func NewReading(files host.Files, snap ledger.Snapshot) Reading {
-	return Reading{Learned: ledger.Learned{Cursors: map[string]transcript.Step{}}, files: files, known: snap.Cursors}
+	return Reading{Learned: ledger.Learned{Cursors: map[string]transcript.Step{}, Looks: map[string]host.Look{}}, files: files, snap: snap}
 }
 
 // Cursor is how far a transcript has been read, by this reading or before it.
@@ -33,8 +35,60 @@ func (r *Reading) Cursor(path string) transcript.Cursor {
 	if step, ok := r.Learned.Cursors[path]; ok {
 		return step.To
 	}
-	return r.known[path]
+	return r.snap.Cursor(path)
 }
+
+// unchanged tells, without opening it, that a file has gained nothing since it was read
+// to its end.
+func (r *Reading) unchanged(path string, look host.Look) bool {
+	known, read := r.snap.Looks[path]
+	return read && known == look
+}
+
+// changed are those of the transcripts in and below a folder that may have gained
+// something since they were read.
+func (r *Reading) changed(dir string, paths []string) []string {
+	var names, out []string
+	for _, path := range paths {
+		if name := filepath.Base(path); filepath.Join(dir, name) == path {
+			names = append(names, name)
+		} else if !r.unchanged(path, r.files.Look(path)) {
+			out = append(out, path)
+		}
+	}
+	for i, look := range r.files.Looks(dir, names) {
+		if path := filepath.Join(dir, names[i]); !r.unchanged(path, look) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// agents are the agents' transcripts of a folder, as [transcript.Agents] lists them. A
+// folder that looks as it did when all of them were read has no others than those.
+func (r *Reading) agents(dir string) []string {
+	if len(r.snap.Looks) == 0 || !r.unchanged(dir, r.files.Look(dir)) || r.snap.Looks[flowsOf(dir)] != r.files.Look(flowsOf(dir)) {
+		return transcript.Agents(r.files, dir)
+	}
+	return r.snap.Read(dir)
+}
+
+// all notes how a folder looked before the transcripts in it were read, all of them. One
+// that was written a moment before can be written again without looking so; and one with
+// workflows is listed anew each time.
+func (r *Reading) all(dir string, look host.Look, now time.Time) {
+	if flows := r.files.Look(flowsOf(dir)); flows != (host.Look{}) || now.Sub(time.Unix(0, look.Written)) < folderGrain {
+		return
+	}
+	if r.snap.Looks[dir] != look {
+		r.Learned.Looks[dir] = look
+	}
+}
+
+// folderGrain is how far apart two changes of a folder are that its time tells apart.
+const folderGrain = 100 * time.Millisecond
+
+func flowsOf(dir string) string { return filepath.Join(dir, "workflows") }
 
 // Scan reads what a transcript gained and gives that alone; nothing for one that is
 // not there, which attributes nothing.
@@ -46,7 +100,7 @@ func (r *Reading) Scan(ctx context.Context, src transcript.Source) transcript.Ba
 	if err != nil {
 		return transcript.Batch{}
 	}
-	r.Take(src.Path, r.known[src.Path], b)
+	r.Take(src.Path, r.snap.Cursor(src.Path), b)
 	return b
 }
 
@@ -57,8 +111,8 @@ func (r *Reading) Take(path string, from transcript.Cursor, b transcript.Batch) 
 	r.Learned.Launches = append(r.Learned.Launches, b.Launches...)
 	r.Learned.Ends = append(r.Learned.Ends, b.Ends...)
 	r.Learned.Deliveries = append(r.Learned.Deliveries, b.Deliveries...)
-	if !from.Equal(b.Cursor) {
-		r.Learned.Cursors[path] = transcript.Step{From: from, To: b.Cursor}
+	if !from.Equal(b.Cursor) || b.Look != r.snap.Looks[path] {
+		r.Learned.Cursors[path] = transcript.Step{From: from, To: b.Cursor, Look: b.Look}
 	}
 }
 

@@ -91,7 +91,7 @@ func (r *run) lead() (Outcome, []byte) {
 	main := transcript.Source{Path: r.e.TranscriptPath, Owner: transcript.Main}
 	from := found.Cursor(main.Path)
 	if b, err := transcript.Scan(ctx, r.h.Files, main, from); err == nil {
-		found.Take(main.Path, snap.Cursors[main.Path], b)
+		found.Take(main.Path, snap.Cursor(main.Path), b)
 	}
 	cancel()
 	r.limit = clocks.Limit{For: policy.MaxHold, By: clocks.ByHold}

@@ -113,7 +113,7 @@ func (r *run) prepareHold(facts *gate.Facts, found attribute.Result) {
 	}
 	ctx, cancel := r.until(storeLimit)
 	defer cancel()
-	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, nil)
+	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, r.ids())
 	r.background = err != nil || r.inBackground(snap) // nothing known: the cautious answer
 	if !r.background || r.coordinatorHeld(snap) {
 		return

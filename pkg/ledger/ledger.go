@@ -10,7 +10,10 @@
 package ledger
 
 import (
+	"encoding/json"
 	"errors"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"stopgate/pkg/host"
@@ -232,10 +235,15 @@ type Watch struct {
 // Snapshot is a copy of a session's store, or of the part that was asked for.
 type Snapshot struct {
 	// Exists is false where there is no store yet.
-	Exists   bool
-	Session  Session
-	Agents   map[string]Agent
-	Cursors  map[string]transcript.Cursor
+	Exists  bool
+	Session Session
+	Agents  map[string]Agent
+	// Cursors are how far transcripts were read: in a part of the store those of the
+	// coordinator and of the agents that were asked for. See [Snapshot.Cursor].
+	Cursors map[string]transcript.Cursor
+	// Looks are how those looked that were read to their end, and folders of which all
+	// were read.
+	Looks    map[string]host.Look
 	Launches map[string]transcript.Launch
 	Ends     map[string]End
 	// Heard are deliveries of ends that are not known yet themselves.
@@ -260,6 +268,39 @@ type Snapshot struct {
 	Acts  []Act
 	// Courier is what couriers told, by task.
 	Couriers map[string]Courier
+
+	// unread are the rows of the cursors that are not in Cursors.
+	unread map[string][]byte
+}
+
+// Read are the agents' transcripts in a folder that were read, in order.
+func (s Snapshot) Read(dir string) []string {
+	var out []string
+	take := func(path string) {
+		if filepath.Dir(path) == dir && transcript.AgentOf(path) != "" {
+			out = append(out, path)
+		}
+	}
+	for path := range s.Looks {
+		take(path)
+	}
+	for path := range s.Cursors {
+		take(path)
+	}
+	for path := range s.unread {
+		take(path)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Cursor is how far a transcript was read, also one that was not asked for.
+func (s Snapshot) Cursor(path string) transcript.Cursor {
+	c, known := s.Cursors[path]
+	if row, ok := s.unread[path]; ok && !known {
+		_ = json.Unmarshal(row, &c) // a row that cannot be read is none
+	}
+	return c
 }
 
 // Courier is a wake-up of the coordinator for an orphaned task.
@@ -286,6 +327,8 @@ type Learned struct {
 	Deliveries []transcript.Delivery
 	// Cursors by transcript path.
 	Cursors map[string]transcript.Step
+	// Looks are folders of which every transcript was read.
+	Looks map[string]host.Look
 	// Agents carries what meta files say; times and counters are left alone.
 	Agents []Agent
 }

@@ -259,6 +259,10 @@ func (t *Tx) Merge(l Learned) {
 		}
 		t.bound(bucketCursors, path)
 		t.put(bucketCursors, []byte(path), step.To)
+		t.look(path, step.Look)
+	}
+	for dir, look := range l.Looks {
+		t.look(dir, look)
 	}
 	for _, a := range l.Agents {
 		if !storable(a.ID) {
@@ -399,8 +403,8 @@ func (t *Tx) EndHold(h Hold) {
 // ended from outside. They are marked as answered, so each is given once.
 func (t *Tx) Lost(lives func(Process) bool) []Hold {
 	var out []Hold
-	for _, h := range rows[Hold](t.tx, bucketHolds, nil) {
-		if !h.Over && !lives(h.Process) {
+	for _, h := range unanswered(t.tx) {
+		if !lives(h.Process) {
 			out = append(out, h)
 			t.EndHold(h)
 		}
@@ -510,8 +514,13 @@ func thin(b *bolt.Bucket) (gone uint64) {
 func load(tx *bolt.Tx, ids []string) Snapshot {
 	s := Snapshot{Exists: true}
 	s.Session, _ = get[Session](tx, bucketMeta, string(keySession))
+	s.Looks = looks(tx)
+	if ids = above(tx, ids); ids == nil {
+		s.Cursors = rows[transcript.Cursor](tx, bucketCursors, nil)
+	} else {
+		s.Cursors, s.unread = cursors(tx, ids)
+	}
 	s.Agents = rows[Agent](tx, bucketAgents, ids)
-	s.Cursors = rows[transcript.Cursor](tx, bucketCursors, nil)
 	s.Launches = rows[transcript.Launch](tx, bucketLaunches, ids)
 	s.Ends, s.Heard = rows[End](tx, bucketEnds, ids), map[string]transcript.Delivery{}
 	for task, end := range s.Ends {
@@ -532,11 +541,7 @@ func load(tx *bolt.Tx, ids []string) Snapshot {
 		s.Released[task] = true
 	}
 	s.Worth = rows[Worth](tx, bucketWorth, ids)
-	for _, h := range rows[Hold](tx, bucketHolds, nil) {
-		if !h.Over {
-			s.Holds = append(s.Holds, h)
-		}
-	}
+	s.Holds = unanswered(tx)
 	s.Watches = rows[Watch](tx, bucketWatches, nil)
 	if ids == nil {
 		s.Couriers = rows[Courier](tx, bucketCouriers, nil)

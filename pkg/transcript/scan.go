@@ -81,6 +81,9 @@ func Scan(ctx context.Context, files host.Files, src Source, from Cursor) (Batch
 		return b, err
 	}
 	b.Cursor.Sum = sum
+	if b.Cursor.Offset == info.Size() {
+		b.Look = host.LookOf(info)
+	}
 	return b, nil
 }
 

@@ -12,6 +12,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"stopgate/pkg/host"
 )
 
 // Main is the owner of what the coordinator launched; every other owner is an
@@ -216,8 +218,12 @@ func (c Cursor) Equal(other Cursor) bool {
 	return c.Inode == other.Inode && c.Sum == other.Sum && c.Offset == other.Offset && c.Owner == other.Owner
 }
 
-// Step is a cursor's move in one reading.
-type Step struct{ From, To Cursor }
+// Step is a cursor's move in one reading, and how the file looked that was read to
+// its end; zero for one that was not.
+type Step struct {
+	From, To Cursor
+	Look     host.Look
+}
 
 // ToolUse is a call of a tool that may launch something.
 type ToolUse struct {
@@ -239,6 +245,8 @@ type Batch struct {
 	Messages   []Message
 	// Cursor is where the next reading starts.
 	Cursor Cursor
+	// Look is how the file looked, where it was read to its end.
+	Look host.Look
 	// Read counts bytes; Bad counts lines that were no record and Oversize those
 	// too long to look at. Both are skipped.
 	Read          int64
