@@ -36,7 +36,7 @@ var mutants = []mutant{
 	{"an agent near the ceiling is held on", "pkg/handler/hold.go", `watch.Quiet = r.clocks.Quiet()`, `watch.Quiet = 0`, handlers},
 	{"an agent past the ceiling is held", "pkg/handler/stop.go", `facts.CeilingOver = r.began.Sub(last) >= quiet`, `_ = last`, handlers},
 	{"a held coordinator's agents see a ceiling", "pkg/handler/hold.go", `h.AgentID == transcript.Main && h.Lives(r.h)`, `false`, handlers},
-	{"a lost hold is not recorded", "pkg/ledger/tx.go", `if !h.Over && !lives(h.Process) {`, `if false {`, ledgers},
+	{"a lost hold is not recorded", "pkg/ledger/tx.go", `if !lives(h.Process) {`, `if false {`, ledgers},
 	{"an id that lives again is the same process", "pkg/ledger/ledger.go", `return !ok || now == p.Started`, `return !ok || now != ""`, ledgers},
 	{"couriers heap up", "pkg/handler/hold.go", `return ok && w.At.After(l.r.began)`, `return ok && w.At.IsZero()`, handlers},
 	{"a busy coordinator is woken", "pkg/handler/courier.go", `busy = busy && ok && now`, `busy = busy && !ok && now`, handlers},
