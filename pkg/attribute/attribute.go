@@ -48,8 +48,6 @@ type search struct {
 	// launches are those known of, by task: of listed tasks and of others.
 	launches map[string]transcript.Launch
 	reading  Reading
-	// now is when the search began, by the machine's clock, as files bear it.
-	now time.Time
 	// listed are the tasks to find owners for, in order; unsure are those without
 	// one, or with one that is no more than likely.
 	listed []event.Task
@@ -65,7 +63,6 @@ func Find(ctx context.Context, h host.Host, e event.Event, snap ledger.Snapshot)
 		e:        e,
 		launches: maps.Clone(snap.Launches),
 		reading:  NewReading(h.Files, snap),
-		now:      time.Now(),
 		unsure:   map[string]bool{},
 	}
 	if s.launches == nil {
@@ -206,8 +203,7 @@ func (s *search) others(ctx context.Context) {
 	s.scan(ctx, transcript.Source{Path: s.e.TranscriptPath, Owner: transcript.Main})
 	seen := map[string]bool{s.own.Path: true, s.e.TranscriptPath: true}
 	for _, dir := range s.agentDirs() {
-		look := s.files.Look(dir)
-		for _, path := range s.reading.changed(dir, s.reading.agents(dir)) {
+		for _, path := range s.reading.changed(dir, transcript.Agents(s.files, dir)) {
 			if !s.missing() {
 				return
 			}
@@ -220,7 +216,6 @@ func (s *search) others(ctx context.Context) {
 				s.scan(ctx, transcript.Source{Path: path, Owner: transcript.AgentOf(path)})
 			}
 		}
-		s.reading.all(dir, look, s.now)
 	}
 }
 

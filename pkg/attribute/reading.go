@@ -3,7 +3,6 @@ package attribute
 import (
 	"context"
 	"path/filepath"
-	"time"
 
 	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
@@ -27,7 +26,7 @@ type Reading struct {
 
 // NewReading goes on from the cursors of a snapshot.
 func NewReading(files host.Files, snap ledger.Snapshot) Reading {
-	return Reading{Learned: ledger.Learned{Cursors: map[string]transcript.Step{}, Looks: map[string]host.Look{}}, files: files, snap: snap}
+	return Reading{Learned: ledger.Learned{Cursors: map[string]transcript.Step{}}, files: files, snap: snap}
 }
 
 // Cursor is how far a transcript has been read, by this reading or before it.
@@ -63,32 +62,6 @@ func (r *Reading) changed(dir string, paths []string) []string {
 	}
 	return out
 }
-
-// agents are the agents' transcripts of a folder, as [transcript.Agents] lists them. A
-// folder that looks as it did when all of them were read has no others than those.
-func (r *Reading) agents(dir string) []string {
-	if len(r.snap.Looks) == 0 || !r.unchanged(dir, r.files.Look(dir)) || r.snap.Looks[flowsOf(dir)] != r.files.Look(flowsOf(dir)) {
-		return transcript.Agents(r.files, dir)
-	}
-	return r.snap.Read(dir)
-}
-
-// all notes how a folder looked before the transcripts in it were read, all of them. One
-// that was written a moment before can be written again without looking so; and one with
-// workflows is listed anew each time.
-func (r *Reading) all(dir string, look host.Look, now time.Time) {
-	if flows := r.files.Look(flowsOf(dir)); flows != (host.Look{}) || now.Sub(time.Unix(0, look.Written)) < folderGrain {
-		return
-	}
-	if r.snap.Looks[dir] != look {
-		r.Learned.Looks[dir] = look
-	}
-}
-
-// folderGrain is how far apart two changes of a folder are that its time tells apart.
-const folderGrain = 100 * time.Millisecond
-
-func flowsOf(dir string) string { return filepath.Join(dir, "workflows") }
 
 // Scan reads what a transcript gained and gives that alone; nothing for one that is
 // not there, which attributes nothing.

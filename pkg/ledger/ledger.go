@@ -12,8 +12,6 @@ package ledger
 import (
 	"encoding/json"
 	"errors"
-	"path/filepath"
-	"slices"
 	"time"
 
 	"stopgate/pkg/host"
@@ -241,8 +239,7 @@ type Snapshot struct {
 	// Cursors are how far transcripts were read: in a part of the store those of the
 	// coordinator and of the agents that were asked for. See [Snapshot.Cursor].
 	Cursors map[string]transcript.Cursor
-	// Looks are how those looked that were read to their end, and folders of which all
-	// were read.
+	// Looks are how those looked that were read to their end.
 	Looks    map[string]host.Look
 	Launches map[string]transcript.Launch
 	Ends     map[string]End
@@ -271,27 +268,6 @@ type Snapshot struct {
 
 	// unread are the rows of the cursors that are not in Cursors.
 	unread map[string][]byte
-}
-
-// Read are the agents' transcripts in a folder that were read, in order.
-func (s Snapshot) Read(dir string) []string {
-	var out []string
-	take := func(path string) {
-		if filepath.Dir(path) == dir && transcript.AgentOf(path) != "" {
-			out = append(out, path)
-		}
-	}
-	for path := range s.Looks {
-		take(path)
-	}
-	for path := range s.Cursors {
-		take(path)
-	}
-	for path := range s.unread {
-		take(path)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // Cursor is how far a transcript was read, also one that was not asked for.
@@ -327,8 +303,6 @@ type Learned struct {
 	Deliveries []transcript.Delivery
 	// Cursors by transcript path.
 	Cursors map[string]transcript.Step
-	// Looks are folders of which every transcript was read.
-	Looks map[string]host.Look
 	// Agents carries what meta files say; times and counters are left alone.
 	Agents []Agent
 }

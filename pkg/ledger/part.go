@@ -25,13 +25,11 @@ func (t *Tx) look(path string, l host.Look) {
 		return
 	}
 	b := t.bucket(bucketLooks)
-	if t.err == nil && b.Get([]byte(path)) == nil {
-		t.err = b.SetSequence(b.Sequence() + 1)
+	if t.err != nil || b.Sequence() >= maxRows {
+		return // it is read again each time, which is slow and never wrong
 	}
-	if t.err == nil && b.Sequence() > maxRows {
-		// All of them go: a folder stands for the transcripts in it.
-		t.err = t.tx.DeleteBucket(bucketLooks)
-		return
+	if b.Get([]byte(path)) == nil {
+		t.err = b.SetSequence(b.Sequence() + 1)
 	}
 	if t.err == nil {
 		row := binary.BigEndian.AppendUint64(nil, uint64(l.Size))                          //nolint:gosec // only kept
@@ -119,6 +117,23 @@ func unanswered(tx *bolt.Tx) []Hold {
 		var h Hold
 		if !bytes.Contains(v, answeredMark) && json.Unmarshal(v, &h) == nil && !h.Over {
 			out = append(out, h)
+		}
+		return nil
+	})
+	return out
+}
+
+// list reads a bucket in the order of its keys.
+func list[T any](tx *bolt.Tx, bucket []byte) []T {
+	var out []T
+	b := tx.Bucket(bucket)
+	if b == nil {
+		return nil
+	}
+	_ = b.ForEach(func(_, data []byte) error {
+		var v T
+		if json.Unmarshal(data, &v) == nil {
+			out = append(out, v)
 		}
 		return nil
 	})

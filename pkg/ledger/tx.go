@@ -261,9 +261,6 @@ func (t *Tx) Merge(l Learned) {
 		t.put(bucketCursors, []byte(path), step.To)
 		t.look(path, step.Look)
 	}
-	for dir, look := range l.Looks {
-		t.look(dir, look)
-	}
 	for _, a := range l.Agents {
 		if !storable(a.ID) {
 			continue
@@ -446,13 +443,12 @@ func (t *Tx) drop(bucket []byte, key string) {
 // ended from outside.
 func (t *Tx) LostWatches(lives func(Process) bool) []Watch {
 	var out []Watch
-	for id, w := range rows[Watch](t.tx, bucketWatches, nil) {
+	for _, w := range list[Watch](t.tx, bucketWatches) {
 		if !lives(w.Process) {
 			out = append(out, w)
-			t.DropWatch(id)
+			t.DropWatch(w.AgentID)
 		}
 	}
-	sort.Slice(out, func(a, b int) bool { return out[a].At.Before(out[b].At) })
 	return out
 }
 
@@ -542,17 +538,13 @@ func load(tx *bolt.Tx, ids []string) Snapshot {
 	}
 	s.Worth = rows[Worth](tx, bucketWorth, ids)
 	s.Holds = unanswered(tx)
-	s.Watches = rows[Watch](tx, bucketWatches, nil)
+	s.Watches = map[string]Watch{}
+	for _, w := range list[Watch](tx, bucketWatches) {
+		s.Watches[w.AgentID] = w
+	}
 	if ids == nil {
 		s.Couriers = rows[Courier](tx, bucketCouriers, nil)
-		for _, stop := range rows[Stop](tx, bucketStops, nil) {
-			s.Stops = append(s.Stops, stop)
-		}
-		sort.Slice(s.Stops, func(a, b int) bool { return s.Stops[a].Seq < s.Stops[b].Seq })
-		for _, act := range rows[Act](tx, bucketActs, nil) {
-			s.Acts = append(s.Acts, act)
-		}
-		sort.Slice(s.Acts, func(a, b int) bool { return s.Acts[a].Seq < s.Acts[b].Seq })
+		s.Stops, s.Acts = list[Stop](tx, bucketStops), list[Act](tx, bucketActs)
 	}
 	return s
 }
