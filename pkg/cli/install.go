@@ -86,6 +86,7 @@ on the command line stays as it is, also arguments that you added to the entries
 	f.IntVar(&blocks, "blocks", policy.DefaultBlocks, "one task may be the reason of `N` blocks")
 	f.BoolVar(&noCourier, "no-courier", false, "do not register the courier")
 	f.StringVar(&lead, "lead", policy.LeadHeadless, "hold the coordinator's own stop for its agents `WHEN`: headless (nobody attends), always or never")
+	f.BoolVar(&o.StatusLine, "statusline", false, "show who is held in the client's status line, below one that is there already")
 	f.BoolVar(&o.CI, "ci", false, "install what a CI runner needs: no courier, no link")
 	f.BoolVar(&dryRun, "dry-run", false, "show what would be done and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("scope", "settings")

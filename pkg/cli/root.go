@@ -39,6 +39,7 @@ var commands = []func(*app) *cobra.Command{
 	(*app).status,
 	(*app).watch,
 	(*app).timeline,
+	(*app).statusline,
 	(*app).log,
 	(*app).explain,
 	(*app).demo,

@@ -53,6 +53,8 @@ type Options struct {
 	// Wait is how long to wait for another edit of the same file to end; 0 is
 	// 10 seconds.
 	Wait time.Duration
+	// StatusLine is what becomes of the status line.
+	StatusLine StatusLine
 	// DryRun computes the result and writes nothing at all, also no lock.
 	DryRun bool
 	// Now is the clock that names the backups; nil is time.Now.
@@ -89,7 +91,7 @@ func Install(path string, want []Entry, ours Ours, opts Options) (Result, error)
 	return edit(path, func(target string, old []byte) ([]byte, error) {
 		name := recordPath(opts.Dir, target)
 		prev := loadRecord(name)
-		out, rec, err := Merge(old, want, ours, prev)
+		out, rec, err := merge(old, want, ours, prev, opts.StatusLine)
 		if err != nil || opts.DryRun {
 			return out, err
 		}
@@ -97,6 +99,30 @@ func Install(path string, want []Entry, ours Ours, opts Options) (Result, error)
 		// fits no file, the lack of one would lose the way back.
 		return out, saveRecord(name, rec)
 	}, nil, opts)
+}
+
+// merge is [Merge], and the status line beside it.
+func merge(old []byte, want []Entry, ours Ours, prev *Record, line StatusLine) ([]byte, Record, error) {
+	out, rec, err := Merge(old, want, ours, prev)
+	if err != nil {
+		return nil, rec, err
+	}
+	if !prev.left(old) { // else it is what stood there before
+		rec.Original = line.take(rec.Original, prev.line())
+	}
+	if out, rec.Line, err = line.put(out, prev.line()); err != nil {
+		return nil, rec, err
+	}
+	rec.After = sum(out)
+	return out, rec, nil
+}
+
+// line is what the record remembers of the status line.
+func (r *Record) line() *lineRecord {
+	if r == nil {
+		return nil
+	}
+	return r.Line
 }
 
 // Uninstall takes our entries out of a settings file: [Remove] by way of
@@ -109,7 +135,14 @@ func Uninstall(path string, ours Ours, opts Options) (Result, error) {
 		name = recordPath(opts.Dir, target)
 		prev := loadRecord(name)
 		restored = prev.left(old) && !prev.Derived
-		return Remove(old, ours, prev)
+		if prev.left(old) {
+			return prev.Original, nil
+		}
+		out, err := Remove(old, ours, prev)
+		if err != nil {
+			return nil, err
+		}
+		return opts.StatusLine.take(out, prev.line()), nil
 	}, func() error {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("record of %s: %w", path, err)

@@ -96,6 +96,8 @@ type Record struct {
 	// After is the SHA-256, in hex, of the file as Merge left it. "" matches no
 	// file.
 	After string `json:"after"`
+	// Line is what to remember of the status line; nil where ours was not added.
+	Line *lineRecord `json:"line,omitempty"`
 }
 
 // A ShapeError says that a valid JSON file has something in a place where this
@@ -146,7 +148,7 @@ func Merge(src []byte, want []Entry, ours Ours, prev *Record) ([]byte, Record, e
 	bom, body := splitBOM(src)
 	if isBlank(body) {
 		if len(want) == 0 {
-			return src, Record{original, derived, sum(src)}, nil
+			return src, Record{Original: original, Derived: derived, After: sum(src)}, nil
 		}
 		body = []byte("{}\n")
 	}
@@ -174,7 +176,7 @@ func Merge(src []byte, want []Entry, ours Ours, prev *Record) ([]byte, Record, e
 	if bytes.Equal(out, src) {
 		out = src
 	}
-	return out, Record{original, derived, sum(out)}, nil
+	return out, Record{Original: original, Derived: derived, After: sum(out)}, nil
 }
 
 // left tells whether a file is, to the byte, what the merge of the record left.

@@ -24,6 +24,9 @@ type InstallOptions struct {
 	Courier        *bool
 	// Lead says when the coordinator is held; nil where nothing was said.
 	Lead *string
+	// StatusLine adds our line to the client's status line; without it one that is
+	// there stays.
+	StatusLine bool
 	// CI installs what a runner needs: no courier, which has nobody to wake there,
 	// and no link for a person.
 	CI bool
@@ -245,7 +248,9 @@ func mode(args []string) string {
 
 // edit brings the entries into the settings file, or finds out how.
 func (p *InstallPlan) edit(dryRun bool) (err error) {
-	p.Edit, err = settings.Install(p.File, p.entries, p.w.Ours(), p.w.edits(dryRun))
+	opts := p.w.edits(dryRun)
+	opts.StatusLine.Want = p.o.StatusLine
+	p.Edit, err = settings.Install(p.File, p.entries, p.w.Ours(), opts)
 	if errors.As(err, new(*settings.SyntaxError)) || errors.As(err, new(*settings.ShapeError)) {
 		err = fmt.Errorf("%w; nothing was changed", err)
 	}

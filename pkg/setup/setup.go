@@ -106,6 +106,8 @@ func (w World) edits(dryRun bool) settings.Options {
 		BackupDir: filepath.Join(w.Data(), backupsDir),
 		Now:       w.Clock.Now,
 		DryRun:    dryRun,
+		// Whatever is edited: what is ours leaves when everything of ours does.
+		StatusLine: w.statusLine(false),
 	}
 }
 
