@@ -6,7 +6,7 @@ import (
 )
 
 // maxSpans bounds the spans of a picture: beyond, the shortest are merged.
-const maxSpans = 4000
+const maxSpans = 3000
 
 // coarse is the shortest time below which spans must be merged for a picture to
 // have at most maxSpans of them.

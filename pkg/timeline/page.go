@@ -123,14 +123,14 @@ func legend(k *ink) {
 	} {
 		k.put(`<li><svg viewBox="0 0 18 16" aria-hidden="true"><g class="i %s"><use href="#m-%s" x="9" y="8"/></g></svg>%s</li>`, m.kind, m.kind, m.name)
 	}
-	k.WriteString(`<li><svg viewBox="0 0 18 16" aria-hidden="true"><g class="i told"><line x1="9" x2="9" y1="15" y2="4"/><use href="#a-up" x="9" y="1"/></g></svg>heard of an end</li>`)
-	k.WriteString(`<li><svg viewBox="0 0 18 16" aria-hidden="true"><g class="i untold"><line x1="9" x2="9" y1="16" y2="8"/><use href="#a-cross" x="9" y="5"/></g></svg>nobody heard</li>`)
+	k.WriteString(`<li><svg viewBox="0 0 18 16" aria-hidden="true"><g class="i told"><line class="head" x1="9" x2="9" y1="15" y2="1"/></g></svg>heard of an end</li>`)
+	k.WriteString(`<li><svg viewBox="0 0 18 16" aria-hidden="true"><g class="i untold"><line class="head" x1="9" x2="9" y1="16" y2="5"/></g></svg>nobody heard</li>`)
 }
 
 // tables say the same for those who cannot see it.
 func (t Timeline) tables(k *ink) {
 	head := func(title string, columns ...string) {
-		k.put(`<h2>%s</h2><div class="wide"><table><thead><tr>`, title)
+		k.put(`<section><h2>%s</h2><div class="wide"><table><thead><tr>`, title)
 		for _, c := range columns {
 			k.put(`<th scope="col">%s</th>`, c)
 		}
@@ -141,6 +141,7 @@ func (t Timeline) tables(k *ink) {
 		if rows > maxRows {
 			k.put(`<p class="keys">and %d more, with hookctl timeline --json</p>`, rows-maxRows)
 		}
+		k.WriteString("</section>\n")
 	}
 	head("Agents", "Agent", "Launched by", "From", "Until", "Works", "Waits", "Held", "Idle", "State")
 	for _, l := range t.Lanes {

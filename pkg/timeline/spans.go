@@ -17,7 +17,7 @@ func (b *builder) spans(l *Lane, id string, a status.Agent) []Span {
 		return []Span{}
 	}
 	moments := b.Moments[id]
-	if len(moments) == 0 {
+	if len(moments) == 0 && id != transcript.Main {
 		moments = b.fromStops(id, l.From)
 	}
 	out := doings(moments, l.From, l.Until)

@@ -62,16 +62,17 @@ func (p Picture) chart(k *ink) {
 	}
 	k.put("</g>\n")
 	p.launches(k)
-	for _, r := range p.Rows {
-		p.row(k, r)
-	}
+	// Below the lanes: a label must be readable where an arrow passes it.
 	k.put(`<g class="news">`)
 	for _, a := range p.Arrows {
 		a.draw(k)
 	}
 	k.put("</g>\n")
+	for _, r := range p.Rows {
+		p.row(k, r)
+	}
 	if p.Now >= 0 {
-		k.put(`<g class="now"><title>now, %s</title><line x1="%s" x2="%s" y1="0" y2="%d"/></g>`, clock(p.Timeline.Now), share(p.Now), share(p.Now), p.Height)
+		k.put(`<g class="now" role="img"><title>now, %s</title><line x1="%s" x2="%s" y1="0" y2="%d"/></g>`, clock(p.Timeline.Now), share(p.Now), share(p.Now), p.Height)
 	}
 }
 
@@ -104,7 +105,7 @@ func (p Picture) row(k *ink, r Row) {
 	}
 	k.put(`<g class="lane" role="group" aria-label="%s">`, name)
 	for _, it := range r.Items {
-		it.draw(k)
+		it.draw(k, p.Timeline.Totals.Tasks <= maxSigns)
 	}
 	if r.Deadline >= 0 {
 		at := clock(l.Deadline)
@@ -118,7 +119,11 @@ func (p Picture) row(k *ink, r Row) {
 	k.put("</g>\n")
 }
 
-func (it Item) draw(k *ink) {
+// maxSigns is how many tasks there may be for the signs at their ends to be drawn;
+// beyond, their colours must do.
+const maxSigns = 400
+
+func (it Item) draw(k *ink, few bool) {
 	k.put(`<g class="i %s" role="img"><title>%s</title>`, it.Class, it.Title)
 	wide := share(max(0, it.X1-it.X0))
 	switch it.Shape {
@@ -136,7 +141,7 @@ func (it Item) draw(k *ink) {
 		k.put(`<rect x="%s" y="%d" width="%s" height="%d"/>`, share(it.X0), y, wide, height)
 	case ShapeTask:
 		k.put(`<rect class="t" x="%s" y="%d" width="%s" height="%d" rx="3"/>`, share(it.X0), it.Y, wide, taskHeight)
-		if it.End != "" {
+		if it.End != "" && few {
 			k.put(`<use href="#e-%s" x="%s" y="%d"/>`, it.End, share(it.X1), it.Y+taskHeight/2)
 		}
 		it.label(k)
@@ -165,15 +170,7 @@ func (a Arrow) draw(k *ink) {
 	if a.X1-a.X0 > 0.004 {
 		k.put(`<line class="later" x1="%s" x2="%s" y1="%d" y2="%d"/>`, share(a.X0), share(a.X1), a.Y0, a.Y0)
 	}
-	k.put(`<line x1="%s" x2="%s" y1="%d" y2="%d"/>`, share(a.X1), share(a.X1), a.Y0, a.Y1)
-	head := "up"
-	switch {
-	case a.Broken:
-		head = "cross"
-	case a.Y1 > a.Y0:
-		head = "down"
-	}
-	k.put(`<use href="#a-%s" x="%s" y="%d"/></g>`+"\n", head, share(a.X1), a.Y1)
+	k.put(`<line class="head" x1="%s" x2="%s" y1="%d" y2="%d"/></g>`+"\n", share(a.X1), share(a.X1), a.Y0, a.Y1)
 }
 
 // axis writes the labels of the ticks.
@@ -224,7 +221,7 @@ func (p Picture) SVG(w io.Writer) error {
 		fileWidth, height, fileWidth, height, "timeline of session "+t.Session)
 	k.WriteString("<style>" + style + "</style>\n" + signs)
 	k.put(`<rect class="paper" width="100%%" height="100%%"/>`)
-	k.put(`<text class="head" x="12" y="26">session %s</text><text class="sub" x="12" y="46">%s</text>`, t.Session, strings.Join(t.subtitle(), " · "))
+	k.put(`<text class="title" x="12" y="26">session %s</text><text class="sub" x="12" y="46">%s</text>`, t.Session, strings.Join(t.subtitle(), " · "))
 	k.put(`<g transform="translate(0 %d)">`, top+axisHeight)
 	p.labels(k)
 	k.put(`</g><svg x="%d" y="%d" width="%d" height="%d" overflow="visible" class="axis">`, labelWidth, top, fileWidth-labelWidth-24, axisHeight)
