@@ -251,9 +251,8 @@ type Snapshot struct {
 	// was handed over to their agent.
 	Waited map[string]time.Duration
 	Told   map[string]bool
-	// Released are the tasks that a person excused, ReleasedAt when.
-	Released   map[string]bool
-	ReleasedAt map[string]time.Time
+	// Released are the tasks that a person excused.
+	Released map[string]bool
 	// Worth is what was decided of tasks last.
 	Worth map[string]Worth
 	// Holds are those that were not answered; their processes may be dead.

@@ -532,8 +532,8 @@ func load(tx *bolt.Tx, ids []string) Snapshot {
 			s.Told[task] = true
 		}
 	}
-	s.Released, s.ReleasedAt = map[string]bool{}, rows[time.Time](tx, bucketReleased, ids)
-	for task := range s.ReleasedAt {
+	s.Released = map[string]bool{}
+	for task := range rows[time.Time](tx, bucketReleased, ids) {
 		s.Released[task] = true
 	}
 	s.Worth = rows[Worth](tx, bucketWorth, ids)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -65,18 +64,6 @@ func (d Dir) OffUntil(sessionID string, now time.Time) (until time.Time, off boo
 		return time.Time{}, false
 	}
 	return until, true
-}
-
-// OffSince tells since when a switch that is set now has been, by its file; zero
-// where that does not tell.
-func (d Dir) OffSince(sessionID string, now time.Time) (since time.Time, off bool) {
-	if _, off = d.OffUntil(sessionID, now); !off {
-		return time.Time{}, false
-	}
-	if info, err := os.Stat(filepath.Join(d.path, offName(sessionID))); err == nil {
-		since = info.ModTime()
-	}
-	return since, true
 }
 
 // SwitchOff sets the switch for a session, or the general one for "". A zero

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"stopgate/pkg/ledger"
 	"stopgate/pkg/status"
 	"stopgate/pkg/transcript"
 	"stopgate/pkg/view"
@@ -21,10 +22,8 @@ type Record struct {
 	Moments map[string][]transcript.Moment
 	// News is to whom the client gave the news of each task's end.
 	News map[string][]transcript.Delivery
-	// Released is when a person excused a task, Off since when stops are let
-	// through by a switch.
-	Released map[string]time.Time
-	Off      []time.Time
+	// Acts is what was done other than to answer a stop.
+	Acts []ledger.Act
 	// NoText leaves out the words of commands, descriptions and names.
 	NoText bool
 }

@@ -63,14 +63,28 @@ func (b *builder) signals() {
 		if !t.Courier.IsZero() {
 			b.mark(transcript.Main, Mark{Kind: MarkWake, At: t.Courier, Text: "woken by the courier: the end of " + b.called(t.ID) + " of " + b.name(t.Owner)})
 		}
-		if at, released := b.Released[t.ID]; released {
-			b.mark(t.Owner, Mark{Kind: MarkRelease, At: at, Text: "a person released " + b.called(t.ID)})
-		}
 	}
-	for _, at := range b.Off {
-		if !at.Before(b.from) {
-			b.mark(transcript.Main, Mark{Kind: MarkOff, At: at, Text: "switched off: every stop is let through"})
+	for _, act := range b.Acts {
+		b.act(act)
+	}
+}
+
+// act marks what a person did: with tasks at their owners' lanes, with the switch at
+// the coordinator's. What the gate itself did is marked by its stops and wakes.
+func (b *builder) act(a ledger.Act) {
+	switch a.Deed {
+	case ledger.Released:
+		for _, id := range a.Tasks {
+			t, _ := b.Session.Task(id)
+			b.mark(t.Owner, Mark{Kind: MarkRelease, At: a.Time, Text: "a person released " + b.called(id)})
 		}
+	case ledger.SwitchedOff:
+		b.mark(transcript.Main, Mark{Kind: MarkOff, At: a.Time, Text: "switched off: every stop is let through"})
+	case ledger.SwitchedOn:
+		b.mark(transcript.Main, Mark{Kind: MarkOff, At: a.Time, Text: "switched on again"})
+	case ledger.Fell:
+		b.mark(transcript.Main, Mark{Kind: MarkOff, At: a.Time, Text: "a courier was ended from outside: nobody waits for " + b.list(a.Tasks)})
+	case ledger.Held, ledger.Stood, ledger.Woke, ledger.Left: // seen elsewhere
 	}
 }
 

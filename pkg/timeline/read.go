@@ -27,18 +27,13 @@ type Source struct {
 func (s Source) Read(ctx context.Context, session status.Session) (Record, error) {
 	r := Record{
 		Session: session, Now: s.Now, Client: transcript.Version(s.Files, session.Transcript),
-		Moments: map[string][]transcript.Moment{}, Released: map[string]time.Time{},
+		Moments: map[string][]transcript.Moment{},
 	}
 	snap, err := ledger.ReadFile(ctx, s.Dir.Store(session.ID))
 	if err != nil {
 		return r, err
 	}
-	r.Released = snap.ReleasedAt
-	for _, id := range []string{"", session.ID} {
-		if since, off := s.Dir.OffSince(id, s.Now); off {
-			r.Off = append(r.Off, since)
-		}
-	}
+	r.Acts = snap.Acts
 	var account fate.Account
 	for task, e := range snap.Ends {
 		if !e.Delivered.IsZero() {

@@ -87,8 +87,10 @@ func story() Record {
 			"a3": {{Task: "a3", To: "a1", At: at(262)}},
 			"b0": {{Task: "b0", To: "a1", At: at(262)}},
 		},
-		Released: map[string]time.Time{"b5": at(320)},
-		Off:      []time.Time{at(690)},
+		Acts: []ledger.Act{
+			{Seq: 6, Deed: ledger.Released, Time: at(320), Tasks: []string{"b5"}},
+			{Seq: 7, Deed: ledger.SwitchedOff, Time: at(690)},
+		},
 	}
 }
 
