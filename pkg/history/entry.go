@@ -2,6 +2,7 @@ package history
 
 import (
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -64,7 +65,9 @@ func (e Entry) usually() time.Duration {
 	if len(e.Took) == 0 {
 		return 0
 	}
-	return slices.Sorted(slices.Values(e.Took))[len(e.Took)/2]
+	took := slices.Clone(e.Took)
+	sort.Slice(took, func(a, b int) bool { return took[a] < took[b] })
+	return took[len(took)/2]
 }
 
 // What happened to a command.

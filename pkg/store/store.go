@@ -201,19 +201,32 @@ func usable(path string) error {
 
 // template is a store without rows, as bbolt makes it. Making one syncs the disk,
 // whatever the options say, and that costs more than the whole rest of an event.
-//
-//go:embed empty.db
-var template []byte
+func template() []byte {
+	made := make([]byte, 0, len(heads)/templateHead*templatePage)
+	for at := 0; at < len(heads); at += templateHead {
+		made = append(made, heads[at:at+templateHead]...)
+		made = append(made, make([]byte, templatePage-templateHead)...)
+	}
+	return made
+}
 
-// templatePage is the template's page size; bbolt takes a file's own, whatever the
-// machine's is.
-const templatePage = 4096
+// heads are the beginnings of the template's pages; the rest of each is zeros.
+//
+//go:embed empty.heads
+var heads string
+
+// templatePage is the template's page size, and templateHead how much of a page is
+// kept; bbolt takes a file's own page size, whatever the machine's is.
+const (
+	templatePage = 4096
+	templateHead = 80
+)
 
 // create puts an empty store in place, whole or not at all, so that a store
 // without bytes is never of our making.
 func create(path string) error {
 	beside := path + ".new"
-	err := os.WriteFile(beside, template, 0o600)
+	err := os.WriteFile(beside, template(), 0o600)
 	if err == nil {
 		err = os.Rename(beside, path)
 	}
