@@ -65,7 +65,7 @@ func Expect(ctx context.Context, dir state.Dir, now time.Time, project string, c
 // their text is forgotten. A store without a secret has no keys; where there is none
 // yet, it is begun.
 func Ask(ctx context.Context, dir state.Dir, now time.Time, project string, commands ...string) (keys []string, expected []Expectation, err error) {
-	ask := func(tx *bolt.Tx) error {
+	ask := func(tx *bolt.Tx) {
 		keys, expected = make([]string, len(commands)), make([]Expectation, len(commands))
 		for i, command := range commands {
 			keys[i] = keyOf(tx, command, project)
@@ -73,15 +73,18 @@ func Ask(ctx context.Context, dir state.Dir, now time.Time, project string, comm
 				expected[i] = e.Expect()
 			}
 		}
-		return nil
 	}
-	err = view(ctx, dir, ask)
+	err = view(ctx, dir, func(tx *bolt.Tx) error {
+		ask(tx)
+		return nil
+	})
 	if err == nil && (len(keys) == 0 || !slices.ContainsFunc(keys, func(k string) bool { return k != "" })) {
 		err = update(ctx, dir, now, func(tx *bolt.Tx) error {
 			if err := needSecret(tx); err != nil {
 				return err
 			}
-			return ask(tx)
+			ask(tx)
+			return nil
 		})
 	}
 	if err != nil || len(keys) != len(commands) {

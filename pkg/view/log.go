@@ -49,7 +49,7 @@ func (l *Log) Print(entries []status.Entry, now time.Time) {
 			{Text: what, Style: style}, {Text: took(e)}, {Text: strings.Join(l.why(e, now), ", ")},
 		})
 	}
-	l.Screen.rows(columns, rows, !l.begun)
+	l.rows(columns, rows, !l.begun)
 	l.begun = true
 }
 
