@@ -37,7 +37,7 @@ func listOf(t testing.TB, name string) []labelled {
 // and at most a fiftieth of what ends is not.
 func TestTheListsAreJudgedAsPromised(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"first.tsv", "second.tsv"} {
+	for _, name := range []string{"first.tsv", "second.tsv", "third.tsv"} {
 		all := map[Answer]int{}
 		waited, ignored := 0, 0
 		for _, l := range listOf(t, name) {
