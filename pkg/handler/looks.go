@@ -20,6 +20,9 @@ const (
 	lookEvery  = 5 * time.Second
 	lookShare  = 4000 // of the time, a look may cost one part in so many
 	lookSeldom = 25 * time.Second
+	// costly is how seldom at the most a look is because of what it costs alone: what
+	// serves is let go within a minute and a half.
+	costly = 10 * time.Second
 	// manyHolds is how many holds of one session look as often as one would.
 	manyHolds = 10
 )
@@ -90,7 +93,7 @@ func (k *looks) look() {
 		}
 	}
 	many := lookEvery * time.Duration(len(k.live.snap.Holds)) / manyHolds
-	k.next = now.Add(min(max(lookEvery, many, cost*lookShare), lookSeldom))
+	k.next = now.Add(min(max(lookEvery, many, min(cost*lookShare, costly)), lookSeldom))
 }
 
 // judge decides of a task by all that is known of it now.
