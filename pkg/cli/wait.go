@@ -26,6 +26,7 @@ import (
 // Exit codes of wait.
 const (
 	exitUnknown = 3
+	exitLetGo   = 4
 	exitTimeout = 124
 )
 
@@ -45,7 +46,8 @@ instead of stopping, in steps under the client's limit of 10 minutes for one
 command; run in the background by the coordinator, its own end wakes that.
 
 Exit codes: 0 all (or, with --any, one) ended, 124 the time was over first,
-3 no recorded session knows such a task, 1 the session ended.`,
+3 no recorded session knows such a task, 1 the session ended, 4 none ended that
+could: what is left serves, or is idle, and is not waited for (docs/ignore.md).`,
 		Example: `  hookctl wait blxqppgqo
   hookctl wait --any --timeout 5m blxqppgqo bot8qc2lo`,
 		ValidArgsFunction: a.completeTasks,
@@ -58,13 +60,21 @@ Exit codes: 0 all (or, with --any, one) ended, 124 the time was over first,
 				return err
 			}
 			w := a.waitFor(s, ids)
+			left := &leaving{a: a, s: s}
+			w.LetGo = left.letGo
 			w.Until, w.Any = a.h.Clock.Now().Add(timeout), first
 			result := w.Run(a.context())
 			if err := a.printOutcomes(s, result, asJSON); err != nil {
 				return err
 			}
+			if !asJSON {
+				left.print()
+			}
 			switch result.Why {
 			case wait.AllEnded, wait.AnyEnded:
+				if len(left.worth) > 0 && len(result.Outcomes) == 0 {
+					return exitCode{code: exitLetGo}
+				}
 				return nil
 			case wait.Deadline:
 				return exitCode{code: exitTimeout}

@@ -198,3 +198,21 @@ func TestWaitHelpNamesItsExitCodes(t *testing.T) {
 		}
 	}
 }
+
+// What the gate does not wait for is not waited for here either, and said.
+func TestWhatTheGateLetsGoIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := newWaiting(t)
+	w.update(func(tx *ledger.Tx) {
+		tx.PutWorth(ledger.Worth{Task: "b1", By: "processes", Words: "serves: listens on 5173, idle 60 s", Does: "serves"})
+	})
+	code, out, _ := w.run("wait", "b1")
+	if code != exitLetGo || !strings.Contains(out, "b1 still runs, not waited for (processes): serves: listens on 5173, idle 60 s") {
+		t.Errorf("exit code %d, %q", code, out)
+	}
+	w.clock.at, w.clock.do = w.clock.now.Add(2*time.Second), func() { w.write(w.output("b2"), "x\n[exited with code 0]\n") }
+	code, out, _ = w.run("wait", "b1", "b2")
+	if code != 0 || !strings.Contains(out, "b2 exited with code 0") || !strings.Contains(out, "b1 still runs, not waited for") {
+		t.Errorf("exit code %d, %q", code, out)
+	}
+}
