@@ -7,6 +7,9 @@ const (
 	ledgers     = "./pkg/ledger ./pkg/handler"
 	processes   = "./pkg/process"
 	histories   = "./pkg/history"
+	exports     = "./pkg/export"
+	otlps       = "./pkg/otlp"
+	tellings    = "./pkg/telemetry"
 	stores      = "./pkg/store ./pkg/ledger ./pkg/history"
 	states      = "./pkg/state ./pkg/handler"
 	gates       = "./pkg/gate ./pkg/handler"
@@ -310,4 +313,49 @@ var mutants = []mutant{
 	{"commands are remembered for ever", "pkg/history/entry.go", `return now.Sub(e.Last) > Keep`, `return false`, histories},
 	{"a full history grows", "pkg/history/rows.go", `if b.Sequence() >= MaxEntries {`, `if false {`, histories},
 	{"variables that matter are dropped", "pkg/history/normal.go", `!more || !harmless(name) {`, `!more || name == "" {`, histories},
+
+	// what is told to a collector
+	{"what was sent is not written down before", "pkg/export/export.go", "\t\te.c.Pending = batch\n\t\tif err := e.c.write(e.Dir, e.Target); err != nil {", "\t\te.c.Pending = batch\n\t\tif err := error(nil); err != nil {", exports},
+	{"a batch that was not taken is given up", "pkg/export/export.go", `return errors.Join(err, e.c.write(e.Dir, e.Target))`, `e.c.Pending = nil; return errors.Join(err, e.c.write(e.Dir, e.Target))`, exports},
+	{"Retry-After is not heard", "pkg/export/send.go", `if passes && later.After > 0 {`, `if passes && later.After < 0 {`, exports},
+	{"what is refused is given up by a service", "pkg/export/send.go", `if err == nil || !passes && e.Patience > 0 {`, `if err == nil || !passes {`, exports},
+	{"what is too large is given up", "pkg/export/send.go", `if errors.Is(err, otlp.ErrTooLarge) {`, `if false {`, exports},
+	{"a series begins with its value", "pkg/export/sums.go", `first.Time, first.Int = otlp.At(last), &zero`, `first.Time, zero = otlp.At(last), value`, exports},
+	{"a point is older than the last", "pkg/export/sums.go", `if earliest := c.Last.Add(pointGap); now.Before(earliest) {`, `if earliest := c.Last.Add(pointGap); now.Before(earliest) && false {`, exports},
+	{"a bound belongs to the bucket above it", "pkg/export/sums.go", `at, _ := slices.BinarySearch(m.Metric.Bounds, m.Value)`, `at, found := slices.BinarySearch(m.Metric.Bounds, m.Value); if found { at++ }`, exports},
+	{"series are without bounds", "pkg/export/sums.go", `len(c.Sums) >= maxSeries`, `len(c.Sums) < 0`, exports},
+	{"half a line is gone on with", "pkg/export/target.go", `line = append([]byte{'\n'}, line...)`, `_ = line`, exports},
+	{"somebody's file is a cursor", "pkg/export/cursor.go", `return nil, fmt.Errorf("%s: %w", path, state.ErrNotOurs)`, `return newCursor(now), nil`, exports},
+	{"a broken cursor is begun anew", "pkg/export/cursor.go", `return nil, fmt.Errorf("%s: %w: %w", path, ErrBroken, err)`, `return newCursor(now), nil`, exports},
+	{"a session that fell silent is never over", "pkg/export/export.go", `|| now.Sub(rec.LastEventAt) >= e.idle()) &&`, `|| false) &&`, exports},
+	{"an answer that makes no sense to wait for is waited for", "pkg/otlp/send.go", `return min(max(0, at.Sub(now)), maxAfter)`, `return at.Sub(now)`, otlps},
+	{"a redirect is followed with the headers", "pkg/otlp/config.go", `return http.ErrUseLastResponse }`, `return nil }`, otlps},
+	{"a signal's own endpoint gets a path", "pkg/otlp/config.go", `if own == "" {`, `if true {`, otlps},
+	{"a zero attribute is left out", "pkg/otlp/encode.go", `given := v.Kind() == reflect.Pointer
+	if v.IsZero() {
+		return b
+	}
+	if given {
+		v = v.Elem()
+	}`, `if v.IsZero() {
+		return b
+	}
+	if v.Kind() == reflect.Pointer {
+		if v = v.Elem(); v.IsZero() {
+			return b
+		}
+	}`, otlps},
+	{"a teammate's name is told in its id", "pkg/telemetry/clean.go", `case form.MatchString(id) || id == "":`, `case id != " ":`, tellings},
+	{"any word is told", "pkg/telemetry/clean.go", `if len(w) > 32 || !form.MatchString(w) {`, `if len(w) > 320 {`, tellings},
+	{"the project's folder is told", "pkg/telemetry/telemetry.go", `	if s.Texts {
+		attrs = append(attrs, otlp.String(attrProjectPath`, `	if true {
+		attrs = append(attrs, otlp.String(attrProjectPath`, tellings},
+	{"an agent's name is told", "pkg/telemetry/telemetry.go", `s.Texts && name != ""`, `name != ""`, tellings},
+	{"a task is told before anybody heard of it", "pkg/telemetry/telemetry.go", `!s.Over && !final(task)`, `!s.Over && task.Ended.IsZero()`, tellings},
+	{"a stop is told twice", "pkg/telemetry/telemetry.go", `if stop.Seq <= s.done.Seq {`, `if stop.Seq < s.done.Seq {`, tellings},
+	{"a record that began afresh is not told", "pkg/telemetry/telemetry.go", `if !done.Begun.Equal(rec.Begun) {`, `if false {`, tellings},
+	{"ids of two records are the same", "pkg/telemetry/clean.go", `s.rec.Begun.UTC().Format(time.RFC3339Nano)`, `""`, tellings},
+	{"a message counts as a result", "pkg/telemetry/telemetry.go", `|| stop.Code == string(gate.MessageWaits) {`, `{`, tellings},
+	{"the hold counts as the hook's work", "pkg/telemetry/telemetry.go", `work := max(0, stop.Duration) - held`, `work := max(0, stop.Duration)`, tellings},
+	{"what an exporter keeps is nobody's", "pkg/state/names.go", `if !is || target == "" ||`, `if is || target == "" ||`, exports},
 }

@@ -41,7 +41,7 @@ a session, up to the session's project.`,
 			if err != nil {
 				return err
 			}
-			c, problems := config.Load(a.h, w.Cwd)
+			c, problems := loadConfig(a.h, w.Cwd)
 			rows := c.Rows(entries(w)...)
 			if asJSON {
 				return a.configJSON(c, rows, problems)
@@ -158,9 +158,16 @@ what is wrong with them. The exit code is 1 when something is.`,
 	}
 }
 
+// loadConfig reads the files that count in a folder, with all that is wrong with them.
+func loadConfig(h host.Host, cwd string) (config.Config, []config.Problem) {
+	c, problems := config.Load(h, cwd)
+	_, more := c.Exports()
+	return c, append(problems, more...)
+}
+
 // checkConfig says what is wrong with the files that count here, or that nothing is.
 func (a *app) checkConfig(w setup.World) error {
-	c, problems := config.Load(a.h, w.Cwd)
+	c, problems := loadConfig(a.h, w.Cwd)
 	for _, p := range problems {
 		a.say(problemText(w, p))
 	}

@@ -35,6 +35,9 @@ type Config struct {
 	Lead Value[string]
 	// History tells whether to keep how commands ended. Only a person says it.
 	History Value[bool]
+	// Export are the values below [export] as they stand in the person's file: see
+	// [Config.Exports].
+	Export []Raw
 	// PersonPath and ProjectPath are the files that count, "" for none.
 	PersonPath, ProjectPath string
 }
@@ -159,7 +162,7 @@ func (c Config) Rows(entries ...policy.Policy) []Row {
 		}
 		rows = append(rows, row)
 	}
-	return rows
+	return append(rows, c.exportRows()...)
 }
 
 // Overruled are the settings that a file gives and a flag of one of these entries

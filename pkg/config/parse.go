@@ -103,6 +103,11 @@ func (r *reader) take(path []string, e *unstable.Node) {
 		}
 		return
 	}
+	if len(path) == 2 && path[0] == exportTable && r.from == Person { //nolint:mnd // the table and the name
+		v := value(e.Value())
+		r.c.Export = append(r.c.Export, Raw{path[1], v.text, v.kind, r.path, line})
+		return
+	}
 	i := slices.IndexFunc(r.known, func(k key) bool { return k.name == name })
 	switch {
 	case i < 0:

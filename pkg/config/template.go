@@ -24,5 +24,9 @@ func Template() string {
 		}
 		b.WriteString("# " + k.help + "\n#" + name + " = " + k.example + "\n")
 	}
+	b.WriteString("\n#[" + exportTable + "]\n")
+	for _, k := range exportKeys() {
+		b.WriteString("# " + k.help + "\n#" + k.name + " = " + k.example + "\n")
+	}
 	return b.String()
 }

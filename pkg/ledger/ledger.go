@@ -107,6 +107,9 @@ type Stop struct {
 	Host  string        `json:"host,omitempty"`
 	// Note says more about the verdict in one word or two.
 	Note string `json:"note,omitempty"`
+	// Prompt is the client's name for the coordinator's turn in which it came; "" on
+	// clients that give none.
+	Prompt string `json:"prompt,omitempty"`
 	// Worth is what was decided of its own tasks, without their keys; none in old
 	// records.
 	Worth []Worth `json:"worth,omitempty"`

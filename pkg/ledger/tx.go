@@ -367,7 +367,7 @@ func shorten(ids []string) []string {
 
 // AddStop records a stop and gives it its number.
 func (t *Tx) AddStop(s Stop) uint64 {
-	bounded(&s.AgentID, &s.Type)
+	bounded(&s.AgentID, &s.Type, &s.Prompt)
 	s.Worth = s.Worth[:min(len(s.Worth), maxWorth)]
 	s.Own, s.Listed, s.Unowned, s.Ended = shorten(s.Own), shorten(s.Listed), shorten(s.Unowned), shorten(s.Ended)
 	s.Seq = t.number()

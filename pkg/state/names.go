@@ -22,6 +22,10 @@ const (
 	// beginExt is behind the name of a store that is being begun.
 	beginExt    = ".new"
 	historyName = "history"
+	// cursorName begins the names of how far sessions were exported; to each sort of
+	// target belongs one.
+	cursorName = "export"
+	cursorExt  = ".json"
 )
 
 // Safe is a session id as a file name: itself where it is a plain lower-case
@@ -90,6 +94,9 @@ func (d Dir) LockPath(sessionID string) string { return d.session(sessionID, loc
 
 func (d Dir) session(id, ext string) string { return filepath.Join(d.sessions(), Safe(id)+ext) }
 
+// Sessions is the folder of the sessions' files.
+func (d Dir) Sessions() string { return d.sessions() }
+
 func (d Dir) sessions() string { return filepath.Join(d.path, sessionsDir) }
 
 // History is the path of the store of what commands did before, of all sessions.
@@ -108,6 +115,36 @@ func historyFile(name string) (k kind, ok bool) {
 	default:
 		return storeFile(rest)
 	}
+}
+
+// Cursor is the path of what was exported to a sort of target, named in one lower-case
+// word; CursorBeginning is where it is written first, and CursorLock its side lock.
+func (d Dir) Cursor(target string) string {
+	return filepath.Join(d.path, cursorName+"-"+target+cursorExt)
+}
+
+// CursorBeginning is where a cursor is written before it takes the place of the old one.
+func (d Dir) CursorBeginning(target string) string { return d.Cursor(target) + beginExt }
+
+// CursorLock is the side lock of a cursor.
+func (d Dir) CursorLock(target string) string {
+	return filepath.Join(d.path, cursorName+"-"+target+lockExt)
+}
+
+// cursorFile tells what sort of file a name of a cursor's is.
+func cursorFile(name string) (k kind, ok bool) {
+	rest, is := strings.CutPrefix(name, cursorName+"-")
+	target, ext, _ := strings.Cut(rest, ".")
+	if !is || target == "" || strings.Trim(target, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return 0, false
+	}
+	switch ext = "." + ext; ext {
+	case cursorExt, cursorExt + beginExt:
+		return aCursor, true
+	case lockExt:
+		return aLock, true
+	}
+	return 0, false
 }
 
 // storeFile tells what sort of file it is that lies beside a store, by the rest of

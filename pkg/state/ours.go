@@ -34,6 +34,7 @@ const (
 	aCount
 	aSwitch
 	aLog
+	aCursor
 )
 
 // form tells by a file's bytes whether it can be ours.
@@ -55,6 +56,8 @@ func (k kind) form(r io.Reader, size int64) bool {
 		return size <= maxSwitch && isSwitch(head(r, maxSwitch))
 	case aLog:
 		return isLog(head(r, maxBegin))
+	case aCursor:
+		return isCursor(head(r, len(CursorBegin)))
 	}
 	return false
 }
@@ -71,6 +74,9 @@ func (d Dir) kindOf(path string) (kind, bool) {
 			return aLog, true
 		}
 		if k, ok := historyFile(name); ok {
+			return k, true
+		}
+		if k, ok := cursorFile(name); ok {
 			return k, true
 		}
 		return aSwitch, switchFile(name)
@@ -226,6 +232,12 @@ func isLog(data []byte) bool {
 		return string(data[:n]) == begin[:n]
 	})
 }
+
+// CursorBegin is how a file that tells what was exported begins.
+const CursorBegin = `{"stopgate":"export",`
+
+// isCursor tells whether this begins like one, as far as it has been written.
+func isCursor(data []byte) bool { return CursorBegin[:len(data)] == string(data) }
 
 // missing tells whether a path leads nowhere.
 func missing(path string) bool {

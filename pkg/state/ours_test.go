@@ -66,6 +66,12 @@ func somebodys() map[string]string {
 		"off-" + someID:                                      "gone fishing",
 		"off-a-folder-of-that-name/":                         "",
 		"hook.log":                                           "what I caught today\n",
+		"export-otlp.json":                                   `{"rows":[1,2,3]}`,
+		"export-2026.json":                                   CursorBegin + "}",
+		"export-.json":                                       CursorBegin + "}",
+		"export.json":                                        CursorBegin + "}",
+		"export-otlp.json.bak":                               CursorBegin + "}",
+		"export-otlp.lock":                                   "4711",
 		"hook.log.1":                                         "what I caught yesterday\n",
 	}
 }

@@ -158,6 +158,12 @@ func (s Source) all(ctx context.Context, f Filter, paths []string, files *teamFi
 	return results
 }
 
+// Session is the status of one session by a snapshot of its store, for programs that
+// read the stores themselves. bare leaves the transcripts unread.
+func (s Source) Session(ctx context.Context, snap ledger.Snapshot, bare bool) (Session, []Problem) {
+	return s.session(ctx, snap, Filter{Bare: bare}, &teamFiles{})
+}
+
 // one looks at one store: at its head, and at the rest where that is asked for.
 func (s Source) one(ctx context.Context, f Filter, path string, files *teamFiles) result {
 	r := result{id: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), skipped: true}
