@@ -246,3 +246,13 @@ func (s *made) hold(tx *ledger.Tx, stop *ledger.Stop, tr *truth, host string) {
 	tr.heldBy[host] += held
 	tr.holds++
 }
+
+// firstOf is the id of one of a machine's sessions.
+func firstOf(t *testing.T, m machine) string {
+	t.Helper()
+	snap, err := ledger.ReadFile(t.Context(), m.dir.Stores()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap.Session.ID
+}

@@ -351,7 +351,7 @@ var mutants = []mutant{
 		attrs = append(attrs, otlp.String(attrProjectPath`, `	if true {
 		attrs = append(attrs, otlp.String(attrProjectPath`, tellings},
 	{"an agent's name is told", "pkg/telemetry/telemetry.go", `s.Texts && name != ""`, `name != ""`, tellings},
-	{"a task is told before anybody heard of it", "pkg/telemetry/telemetry.go", `!s.Over && !final(task)`, `!s.Over && task.Ended.IsZero()`, tellings},
+	{"a task is told before anybody heard of it", "pkg/telemetry/telemetry.go", `return over || t.Kind != kindAgent && (t.State == status.TaskFinished || t.State == status.TaskKilled) &&`, `return over ||`, tellings},
 	{"a stop is told twice", "pkg/telemetry/telemetry.go", `if stop.Seq <= s.done.Seq {`, `if stop.Seq < s.done.Seq {`, tellings},
 	{"a record that began afresh is not told", "pkg/telemetry/telemetry.go", `if !done.Begun.Equal(rec.Begun) {`, `if false {`, tellings},
 	{"ids of two records are the same", "pkg/telemetry/clean.go", `s.rec.Begun.UTC().Format(time.RFC3339Nano)`, `""`, tellings},

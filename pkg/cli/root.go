@@ -55,6 +55,7 @@ var commands = []func(*app) *cobra.Command{
 	(*app).release,
 	(*app).history,
 	(*app).report,
+	(*app).stats,
 	(*app).export,
 	(*app).prune,
 	(*app).completion,

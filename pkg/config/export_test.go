@@ -43,7 +43,9 @@ func TestWhatAnExportGoesBy(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(project, ".git"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			h := host.Host{Env: func(name string) string { return map[string]string{"HOME": home, "APPDATA": filepath.Join(home, ".config")}[name] }}
+			h := host.Host{Env: func(name string) string {
+				return map[string]string{"HOME": home, "APPDATA": filepath.Join(home, ".config")}[name]
+			}}
 			conf, problems := Load(h, project)
 			said, more := conf.Exports()
 			if !maps.Equal(said, c.want) {

@@ -148,7 +148,7 @@ func (s *session) tellAll(limit int) (more bool) {
 		s.done.Wakes[id] = true
 	}
 	for _, task := range s.Status.Tasks {
-		if s.done.Tasks[task.ID] || !s.Over && !final(task) {
+		if s.done.Tasks[task.ID] || !Told(task, s.Over) {
 			continue
 		}
 		if full() {
@@ -177,10 +177,11 @@ func (s *session) tellAll(limit int) (more bool) {
 	return false
 }
 
-// final tells that nothing about a task can change any more: it has ended and the
-// news arrived, or it was killed. An agent can work again.
-func final(t status.Task) bool {
-	return t.Kind != kindAgent && (t.State == status.TaskFinished || t.State == status.TaskKilled) && !t.Ended.IsZero()
+// Told tells whether a task is told: nothing about it can change any more, since it has
+// ended and the news arrived, or it was killed, or its session is over. An agent can
+// work again.
+func Told(t status.Task, over bool) bool {
+	return over || t.Kind != kindAgent && (t.State == status.TaskFinished || t.State == status.TaskKilled) && !t.Ended.IsZero()
 }
 
 // kindAgent is the kind of a task that is an agent.
@@ -289,7 +290,7 @@ func (s *session) linkTo(span *otlp.Span, tasks []string) {
 func (s *session) stop(stop ledger.Stop) {
 	seq := strconv.FormatUint(stop.Seq, 10)
 	verdict, code := otlp.String(attrVerdict, word(codeForm, stop.Verdict)), otlp.String(attrCode, word(codeForm, stop.Code))
-	held := min(max(0, stop.Held), max(0, stop.Duration))
+	held := Held(stop)
 	work := max(0, stop.Duration) - held
 	end := stop.Time.Add(max(0, stop.Duration))
 	attrs := s.common(stop.AgentID, verdict, code,
@@ -302,7 +303,7 @@ func (s *session) stop(stop ledger.Stop) {
 	if stop.Observed {
 		attrs = append(attrs, otlp.Bool(attrObserved, true))
 	}
-	handed := handedOver(stop)
+	handed := HandedOver(stop)
 	if handed > 0 {
 		attrs = append(attrs, otlp.Int(attrHanded, int64(handed)))
 	}
@@ -329,8 +330,11 @@ func (s *session) stop(stop ledger.Stop) {
 	}
 }
 
-// handedOver counts the tasks whose end a stop's block told to their agent.
-func handedOver(stop ledger.Stop) int {
+// Held is how long a stop was held.
+func Held(stop ledger.Stop) time.Duration { return min(max(0, stop.Held), max(0, stop.Duration)) }
+
+// HandedOver counts the tasks whose end a stop's block told to their agent.
+func HandedOver(stop ledger.Stop) int {
 	if stop.Verdict != ledger.Block || stop.Code == string(gate.MessageWaits) {
 		return 0
 	}
@@ -360,7 +364,7 @@ func (s *session) wake(c ledger.Courier) {
 // task tells a task, and its span unless it is an agent, which has one of its own.
 func (s *session) task(t status.Task) {
 	kind, state := otlp.String(attrTaskKind, kindOf(t.Kind)), otlp.String(attrTaskState, string(t.State))
-	left, unheard := s.left(t), t.State == status.TaskUndelivered
+	left, unheard := LeftRunning(s.Snapshot.Stops, t), t.State == status.TaskUndelivered
 	s.measure(Tasks, 1, kind, state)
 	if left {
 		s.measure(Left, 1, kind)
@@ -399,9 +403,10 @@ func (s *session) taskAttributes(t status.Task) []otlp.KeyValue {
 	return attrs
 }
 
-// left tells that a task ran on when its agent was let go.
-func (s *session) left(t status.Task) bool {
-	return t.Owner != transcript.Main && slices.ContainsFunc(s.Snapshot.Stops, func(stop ledger.Stop) bool {
+// LeftRunning tells that a task ran on when its agent was let go, by the stops of its
+// session.
+func LeftRunning(stops []ledger.Stop, t status.Task) bool {
+	return t.Owner != transcript.Main && slices.ContainsFunc(stops, func(stop ledger.Stop) bool {
 		return stop.AgentID == t.Owner && stop.Verdict == ledger.Allow && slices.Contains(stop.Own, t.ID) && !slices.Contains(stop.Ended, t.ID)
 	})
 }

@@ -202,3 +202,13 @@ func (t Timeline) marks() []laneMark {
 	slices.SortStableFunc(out, func(x, y laneMark) int { return x.At.Compare(y.At) })
 	return out
 }
+
+// Look is the style of the pages: for another page of hookctl's that looks alike, and
+// stands as it is between its style tags.
+func Look() string { return style + pageStyle }
+
+// Policy is a content security policy by which a page may be nothing but itself, with
+// one style and no script.
+func Policy(style string) string {
+	return "default-src 'none'; style-src 'sha256-" + sum(style) + "'; base-uri 'none'; form-action 'none'"
+}
