@@ -59,6 +59,11 @@ type scene struct {
 	// what.
 	killed, cut time.Duration
 	cutBy       string
+	// woken is when the agent itself is given news.
+	woken time.Duration
+	// busy tells that the coordinator is at work: it may be told the news with its next
+	// call.
+	busy bool
 }
 
 type planned struct {
@@ -89,7 +94,7 @@ func (s *scene) due() {
 }
 
 func newScene(t *testing.T, dir string, n uint64, courier bool) *scene {
-	s := &scene{play: newPlay(t, dir, n), cut: never}
+	s := &scene{play: newPlay(t, dir, n), cut: never, woken: never}
 	if s.version < "2.1.235" && s.chance(50) {
 		s.version = "2.1.332"
 		s.must(os.Remove(s.file("main")))
@@ -100,6 +105,9 @@ func newScene(t *testing.T, dir string, n uint64, courier bool) *scene {
 	s.put(s.file("a1"), s.line("user", s.agent, map[string]any{"role": "user", "content": "do it"}))
 	s.put(strings.TrimSuffix(s.file("a1"), ".jsonl")+".meta.json", `{"agentType":"general-purpose","name":"builder","description":"x"}`)
 	s.event("SubagentStart", map[string]any{"agent_id": "a1", "agent_type": "general-purpose"})
+	if s.busy = s.chance(30); !s.busy {
+		s.put(s.file("main"), s.line("assistant", s.actors[0], map[string]any{"role": "assistant", "stop_reason": "end_turn", "content": []any{map[string]any{"type": "text", "text": "I wait."}}}))
+	}
 	for range 1 + s.rng.IntN(3) {
 		s.ends = append(s.ends, s.task())
 	}
@@ -165,6 +173,11 @@ func (s *scene) plan(e *ending) {
 	if e.by == byNews && s.chance(40) {
 		e.heard = true
 		to := pick(s.rng, s.actors[0], s.agent)
+		if to == s.agent {
+			s.woken = min(s.woken, e.at+2*time.Second) // it goes on with the news
+		} else {
+			s.busy = true
+		}
 		s.at(e.at+2*time.Second, func() {
 			s.put(s.file(to.id), s.line("user", to, map[string]any{"role": "user", "content": "<task-notification>\n<task-id>" + e.job.id + "</task-id>\n<status>completed</status>\n</task-notification>"}))
 		})
@@ -353,8 +366,13 @@ func (s *scene) stood() {
 	span := time.Duration(20+s.rng.IntN(60)) * time.Second
 	all, _ := s.all()
 	over := min(all, span)
+	end := over
+	if s.busy {
+		end = span
+	}
 	s.note("a courier for %v", span)
 	code, _ := s.courier(span)
+	s.cut = min(s.cut, s.woken)
 	told := []string{}
 	near := false
 	for _, e := range s.ends {
@@ -363,11 +381,11 @@ func (s *scene) stood() {
 			told = append(told, e.job.id)
 		}
 	}
-	near = near || (all-span).Abs() < 3*time.Second || s.cut > over-3*time.Second && s.cut < over+9*time.Second
-	wakes := len(told) > 0 && s.cut > over
+	near = near || (all-span).Abs() < 3*time.Second || s.cut > over-3*time.Second && s.cut < end+9*time.Second
+	wakes := len(told) > 0 && s.cut > end
 	snap := s.snapshot()
 	if !near && (code == 2) != wakes {
-		s.fail("exit code %d, want a wake %v for %v", code, wakes, told)
+		s.fail("exit code %d, want a wake %v for %v; recorded %+v", code, wakes, told, snap.Acts)
 	}
 	if len(snap.Watches) != 0 {
 		s.fail("a courier is left: %+v", snap.Watches)
