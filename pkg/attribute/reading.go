@@ -3,6 +3,7 @@ package attribute
 import (
 	"context"
 	"path/filepath"
+	"strings"
 
 	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
@@ -48,15 +49,16 @@ func (r *Reading) unchanged(path string, look host.Look) bool {
 // something since they were read.
 func (r *Reading) changed(dir string, paths []string) []string {
 	var names, out []string
+	within := dir + string(filepath.Separator)
 	for _, path := range paths {
-		if name := filepath.Base(path); filepath.Join(dir, name) == path {
+		if name := strings.TrimPrefix(path, within); len(name) < len(path) && !strings.ContainsRune(name, filepath.Separator) {
 			names = append(names, name)
 		} else if !r.unchanged(path, r.files.Look(path)) {
 			out = append(out, path)
 		}
 	}
 	for i, look := range r.files.Looks(dir, names) {
-		if path := filepath.Join(dir, names[i]); !r.unchanged(path, look) {
+		if path := within + names[i]; !r.unchanged(path, look) {
 			out = append(out, path)
 		}
 	}

@@ -31,7 +31,7 @@ const (
 )
 
 // MaxChain is how many blocks in a row one agent gets without a stop that was
-// let through; the client forces a stop after 8 (docs/client.md: the cap).
+// let through; the client forces a stop after 8 (docs/client.md: the client's clocks).
 const MaxChain = 7
 
 // Task is one unfinished task of the stopping agent.

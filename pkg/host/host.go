@@ -32,7 +32,7 @@ type Host struct {
 	// PID is the id of this process.
 	PID int
 	// Parent tells the process id of the current parent. It changes when the
-	// parent has died (docs/client.md: the hook of a dead client).
+	// parent has died (docs/client.md: the hook contract).
 	Parent func() int
 	// Alive tells whether a process of that id exists.
 	Alive func(pid int) bool

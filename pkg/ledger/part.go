@@ -38,11 +38,11 @@ func (t *Tx) look(path string, l host.Look) {
 }
 
 func looks(tx *bolt.Tx) map[string]host.Look {
-	out := map[string]host.Look{}
 	b := tx.Bucket(bucketLooks)
 	if b == nil {
-		return out
+		return nil
 	}
+	out := make(map[string]host.Look, min(b.Sequence(), maxRows))
 	_ = b.ForEach(func(k, v []byte) error {
 		if len(v) == 16 {
 			out[string(k)] = host.Look{Size: int64(binary.BigEndian.Uint64(v)), Written: int64(binary.BigEndian.Uint64(v[8:]))} //nolint:gosec // as they were kept

@@ -19,7 +19,7 @@ const (
 )
 
 // Scope is one of the places where the client reads settings
-// (docs/client.md: settings).
+// (docs/client.md: files).
 type Scope struct {
 	// Name is User, Project, Local or Managed.
 	Name string

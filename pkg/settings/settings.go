@@ -29,7 +29,7 @@ import (
 	"unicode/utf8"
 )
 
-// Names of the settings format (docs/client.md: settings).
+// Names of the settings format (docs/client.md: files).
 const (
 	keyHooks                 = "hooks"
 	keyMatcher               = "matcher"
@@ -51,7 +51,7 @@ const (
 //	"hooks": {"<Event>": [{"matcher": "<Matcher>", "hooks": [{"type": "command",
 //	  "command": "<Command>", "args": ["<Args>", …], "timeout": <Timeout>}]}]}
 //
-// (docs/client.md: hooks).
+// (docs/client.md: the hook contract).
 type Entry struct {
 	// Event is the hook event, for example SubagentStop. Merge refuses "".
 	Event string
@@ -63,7 +63,7 @@ type Entry struct {
 	Command string
 	// Args are the program's arguments. Merge always writes them, also when
 	// there are none, because their presence is what selects the exec form,
-	// which needs no shell (docs/client.md: hooks).
+	// which needs no shell (docs/client.md: the hook contract).
 	Args []string
 	// Shell says that the entry has no args and goes through a shell. Find
 	// sets it; Merge refuses it.
@@ -258,7 +258,7 @@ type View struct {
 	Env map[string]string
 }
 
-// Look reads the switches of a settings file (docs/client.md: settings). Of a
+// Look reads the switches of a settings file (docs/client.md: files). Of a
 // key that stands twice the last counts, as for the client. The error is a
 // [*SyntaxError].
 func Look(src []byte) (View, error) {

@@ -24,7 +24,7 @@ var pictures = flag.String("pictures", "", "write the pictures for the documenta
 func kept(t *testing.T, line Timeline) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "timeline.html")
-	if err := os.WriteFile(path, page(t, line.In(time.UTC)), 0o600); err != nil {
+	if err := os.WriteFile(path, page(t, line.In(time.UTC)), 0o600); err != nil { //realtime: only a browser opens it
 		t.Fatal(err)
 	}
 	return path
