@@ -75,7 +75,7 @@ func (w *world) write(path, text string) {
 
 func (w *world) append(path, text string) {
 	w.t.Helper()
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666) //realtime: the clock of a world is the machine's
 	if err == nil {
 		_, err = file.WriteString(text)
 		err = errors.Join(err, file.Close())
