@@ -224,7 +224,7 @@ func TestPictures(t *testing.T) {
 			t.Fatalf("%s: a picture of %d bytes, %v", c.name, len(data), err)
 		}
 		if *pictures != "" && !strings.HasSuffix(c.name, "small") {
-			if err := os.WriteFile(filepath.Join(*pictures, c.name+".png"), data, 0o644); err != nil { //nolint:gosec // for everybody to read //realtime: a picture for the documentation
+			if err := os.WriteFile(filepath.Join(*pictures, c.name+".png"), data, 0o600); err != nil { //realtime: a picture for the documentation
 				t.Fatal(err)
 			}
 		}
