@@ -88,7 +88,7 @@ func start(t *testing.T, name, program, ready string, env []string, args ...stri
 
 func (r *running) start() {
 	r.t.Helper()
-	out, err := os.OpenFile(r.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	out, err := os.OpenFile(r.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //realtime: its time is of no matter
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func startEngines(t *testing.T) *engines {
 	query, grpc, otlp, metrics, logs := port(t), port(t), port(t), port(t), port(t)
 	dir := t.TempDir()
 	config := filepath.Join(dir, "jaeger.yaml")
-	if err := os.WriteFile(config, fmt.Appendf(nil, jaegerConfig, query, grpc, filepath.Join(dir, "badger"), otlp), 0o600); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, jaegerConfig, query, grpc, filepath.Join(dir, "badger"), otlp), 0o600); err != nil { //realtime: its time is of no matter
 		t.Fatal(err)
 	}
 	return &engines{

@@ -232,7 +232,7 @@ func begin(t *testing.T, dir, modules string, p program) *started {
 		t.Fatal(err)
 	}
 	for name, text := range project {
-		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o600); err != nil { //realtime: its time is of no matter
 			t.Fatal(err)
 		}
 	}
@@ -244,7 +244,7 @@ func begin(t *testing.T, dir, modules string, p program) *started {
 	if p.needs == "docker" {
 		daemon(t, filepath.Join(work, "daemon.sock"))
 	}
-	out, err := os.Create(s.output)
+	out, err := os.Create(s.output) //realtime: its time is of no matter
 	if err != nil {
 		t.Fatal(err)
 	}

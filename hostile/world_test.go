@@ -68,7 +68,7 @@ func (w *world) dirOf() state.Dir { return state.At(w.state) }
 
 func (w *world) write(path, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil { //realtime: its time is of no matter
 		w.t.Fatal(err)
 	}
 }
