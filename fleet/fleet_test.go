@@ -75,16 +75,16 @@ func everywhere(t *testing.T, machines []machine, env map[string]string) (failed
 		wg.Go(func() {
 			room <- struct{}{}
 			defer func() { <-room }()
+			var err error
 			for range 20 {
-				err := m.export(t, env)
-				if err == nil {
+				if err = m.export(t, env); err == nil {
 					return
 				}
 				mu.Lock()
 				failed++
 				mu.Unlock()
 			}
-			t.Errorf("%s never had all taken", m.name)
+			t.Errorf("%s never had all taken: %v", m.name, err)
 		})
 	}
 	wg.Wait()

@@ -330,6 +330,7 @@ var mutants = []mutant{
 	{"a session that fell silent is never over", "pkg/export/export.go", `|| now.Sub(rec.LastEventAt) >= e.idle()) &&`, `|| false) &&`, exports},
 	{"an answer that makes no sense to wait for is waited for", "pkg/otlp/send.go", `return min(max(0, at.Sub(now)), maxAfter)`, `return at.Sub(now)`, otlps},
 	{"a redirect is followed with the headers", "pkg/otlp/config.go", `return http.ErrUseLastResponse }`, `return nil }`, otlps},
+	{"the end of what is compressed is missing", "pkg/otlp/send.go", `err = errors.Join(err, w.Close()) //`, `defer w.Close() //`, otlps},
 	{"a signal's own endpoint gets a path", "pkg/otlp/config.go", `if own == "" {`, `if true {`, otlps},
 	{"a zero attribute is left out", "pkg/otlp/encode.go", `given := v.Kind() == reflect.Pointer
 	if v.IsZero() {

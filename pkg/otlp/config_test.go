@@ -1,6 +1,8 @@
 package otlp
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -161,6 +163,22 @@ func TestARequest(t *testing.T) {
 			}
 			if c.Gzip {
 				want["Content-Encoding"] = "gzip"
+			}
+			var body io.Reader = r.Body
+			if c.Gzip {
+				var err error
+				if body, err = gzip.NewReader(r.Body); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			data, err := io.ReadAll(body)
+			whole := Protobuf(examples()[0].message)
+			if c.JSON {
+				whole, _ = JSON(examples()[0].message)
+			}
+			if err != nil || !bytes.Equal(data, whole) {
+				t.Errorf("%d bytes of %d arrived, %v", len(data), len(whole), err)
 			}
 			for name, value := range want {
 				if got := r.Header.Get(name); got != value {

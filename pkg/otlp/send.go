@@ -117,7 +117,8 @@ func (p *Poster) body(message any) (body []byte, kind string, err error) {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	_, err = w.Write(body)
-	return b.Bytes(), kind, errors.Join(err, w.Close())
+	err = errors.Join(err, w.Close()) // before the bytes are taken: it writes the last of them
+	return b.Bytes(), kind, err
 }
 
 // judge tells what an answer means, by the protocol's table.
