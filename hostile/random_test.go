@@ -328,7 +328,7 @@ func (p *play) event(name string, more map[string]any) {
 	for k, v := range more {
 		all[k] = v
 	}
-	if _, stdout := p.hook(all); stdout != "" {
+	if _, stdout := p.hook(all, "gate", "--no-history"); stdout != "" {
 		p.fail("%s was answered with %q", name, stdout)
 	}
 }
@@ -424,7 +424,7 @@ func (p *play) stops() {
 	if list == nil {
 		payload["background_tasks"] = []any{}
 	}
-	out, stdout := p.hook(payload, "gate", "--hold=0s")
+	out, stdout := p.hook(payload, "gate", "--hold=0s", "--no-history")
 	p.waits = nil
 	p.flush(a)
 	var got []string
@@ -458,7 +458,7 @@ func (p *play) stops() {
 	}
 	if p.chance(25) { // the same event a second time
 		p.now = p.now.Add(time.Duration(p.rng.IntN(250)) * time.Millisecond)
-		if again, stdout := p.hook(payload, "gate", "--hold=0s"); stdout != "" {
+		if again, stdout := p.hook(payload, "gate", "--hold=0s", "--no-history"); stdout != "" {
 			p.fail("a doubled stop of %s was answered %s", a.id, again.Decision.Code)
 		}
 	}
