@@ -408,10 +408,11 @@ func TestARequestThatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	want := newKept()
 	recorded(t, session).once(server(t, want, nil))
-	w, k := recorded(t, session), newKept()
+	w, k, refused := recorded(t, session), newKept(), false
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if len(body) > 6000 {
+		if len(body) > 3500 {
+			refused = true
 			rw.WriteHeader(http.StatusRequestEntityTooLarge)
 			return
 		}
@@ -422,6 +423,25 @@ func TestARequestThatIsTooLarge(t *testing.T) {
 	defer srv.Close()
 	w.once(to(t, srv.URL))
 	k.same(t, want)
+	if !refused {
+		t.Error("nothing was too large")
+	}
+}
+
+// A service goes on trying also what is refused: somebody mends it some day.
+func TestAServiceThatIsRefused(t *testing.T) {
+	t.Parallel()
+	w, k, n := recorded(t, session), newKept(), 0
+	e := w.exporter(server(t, k, func(rw http.ResponseWriter, _ string, _ func()) bool {
+		if n++; n == 1 {
+			rw.WriteHeader(http.StatusUnauthorized)
+		}
+		return n == 1
+	}))
+	e.Patience = 0
+	if r, err := e.Once(t.Context()); err != nil || r.Spans != len(k.spans) || len(w.clock.slept) != 1 {
+		t.Errorf("%+v, %v, waited %v", r, err, w.clock.slept)
+	}
 }
 
 // What the other side says it does not keep is not sent again, and is said.
