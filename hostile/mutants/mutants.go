@@ -39,7 +39,7 @@ var mutants = []mutant{
 	{"what ended before is let go", "pkg/gate/worth.go", `return s.Ends }`, `return false }`, gates},
 	{"what was let go is waited for at the next look", "pkg/handler/looks.go", `if t.Worth.Wait { // what`, `if true { // what`, handlers},
 	{"a hold forgets how long a task was idle", "pkg/handler/looks.go", `one.watched.Resume(live.snap.Worth[t.ID].State)`, `_ = live`, handlers},
-	{"a task without processes runs", "pkg/handler/looks.go", `t.gone = now`, `_ = now`, handlers},
+	{"a task without processes runs", "pkg/handler/looks.go", `t.gone = now`, `t.gone = time.Time{}`, handlers},
 	{"an end is noted twice", "pkg/handler/worth.go", `if before.Task == "" {`, `if true {`, handlers},
 	{"what the command was is kept", "pkg/handler/worth.go", `if t.Worth.By == gate.ByText {`, `if false {`, "./pkg/cli"},
 	{"patience has no end", "pkg/gate/gate.go", `t.Waited < p.Patience`, `true`, gates},

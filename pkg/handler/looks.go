@@ -46,6 +46,8 @@ type looked struct {
 	size  int64
 	// does is what it was seen to do last.
 	does gate.Does
+	// seen tells that a process of it was seen, in this hold or an earlier one.
+	seen bool
 	// gone is when its processes were seen to be gone, zero for not.
 	gone time.Time
 }
@@ -61,6 +63,7 @@ func (r *run) looks(tasks []gate.Task, live *liveness) *looks {
 		case t.Kind == event.TypeShell && t.Output != "":
 			one.watched = k.watch.Add(r.h.Files.Path(t.Output))
 			one.watched.Resume(live.snap.Worth[t.ID].State)
+			one.seen = live.snap.Worth[t.ID].State.PID != 0
 		case t.Kind == event.TypeSubagent:
 			one.agent = transcript.OfAgent(r.h.Files, r.e.TranscriptPath, t.ID, "")
 			one.size = size(r.h.Files, one.agent)
@@ -104,11 +107,13 @@ func (k *looks) judge(id string, t *looked, now time.Time) {
 	}
 	switch {
 	case t.watched != nil:
-		if does(&s, t.watched.Verdict); t.watched.Verdict.Kind == process.Gone && t.gone.IsZero() {
+		does(&s, t.watched.Verdict)
+		t.seen = t.seen || len(t.watched.PIDs) > 0
+		switch {
+		case t.watched.Verdict.Kind != process.Gone || !t.seen:
+			t.gone = time.Time{} // what was never seen may be hidden, not gone
+		case t.gone.IsZero():
 			t.gone = now
-		}
-		if t.watched.Verdict.Kind != process.Gone {
-			t.gone = time.Time{}
 		}
 	case t.agent != "":
 		if n := size(k.r.h.Files, t.agent); n != t.size {
