@@ -363,7 +363,7 @@ func (r *run) recordStop(tx *ledger.Tx, f gate.Facts, d gate.Decision, held time
 		Active:   f.StopHookActive,
 		Observed: d.Block && r.p.Observe,
 		Policy:   r.p.Flags(),
-		Prompt:   r.e.PromptID,
+		Prompt:   r.prompt(),
 		Duration: r.h.Clock.Now().Sub(r.began),
 	}
 	if blocked {
