@@ -86,15 +86,16 @@ func (w *world) holdsNow() []happening {
 }
 
 // blocksAsked is how often the owner of a task was asked again with a reason
-// that names the task.
+// that names the task. An agent that is woken before its last answer is on disk is
+// asked the same once more.
 func (w *world) blocksAsked(owner, id string) int {
-	n := 0
+	turns := map[int]bool{}
 	for _, a := range w.server.Of(owner) {
 		if !a.Ephemeral() && strings.Contains(a.Request.Feedback(), id) {
-			n++
+			turns[a.Request.Turn] = true
 		}
 	}
-	return n
+	return len(turns)
 }
 
 // checkAsked: nobody was blocked for a task of somebody else.

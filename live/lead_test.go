@@ -42,8 +42,12 @@ type unattended struct {
 	install  []string
 	settings string
 	kill     bool
-	// lead plays the coordinator, leading if nil.
+	// lead plays the coordinator, leading if nil; more are further scripts.
 	lead func(w *world, agents ...string) model.Script
+	more func(w *world) scripts
+	// again are the arguments of a second run in the same home, whose coordinator is
+	// the script again; SESSION is the first one's id.
+	again []string
 }
 
 var unattendedHosts = []unattended{
@@ -58,9 +62,14 @@ var unattendedHosts = []unattended{
 // agentTime is how long the agents' own tasks take.
 const agentTime = 12 * time.Second
 
+// oneTool is what the coordinator is asked for when it was held.
+const oneTool = "Call one tool"
+
 // leading is a coordinator that does what it is told, and whose every text tells
 // which results it has seen.
-func leading(agents ...string) model.Script {
+func leading(agents ...string) model.Script { return leadingAs(lead, agents...) }
+
+func leadingAs(name string, agents ...string) model.Script {
 	return func(turn int, r model.Request) blocks {
 		if turn == 0 && len(agents) > 0 {
 			var launch blocks
@@ -69,7 +78,7 @@ func leading(agents ...string) model.Script {
 			}
 			return launch
 		}
-		if strings.Contains(r.Feedback(), "Call one tool") || strings.Contains(r.Feedback(), "its news waits") {
+		if strings.Contains(r.Feedback(), oneTool) || strings.Contains(r.Feedback(), "its news waits") {
 			return blocks{work(0.2)}
 		}
 		var seen []string
@@ -78,7 +87,7 @@ func leading(agents ...string) model.Script {
 				seen = append(seen, a)
 			}
 		}
-		return says(lead, "answer: results of %s", strings.Join(seen, " and "))
+		return says(name, "answer: results of %s", strings.Join(seen, " and "))
 	}
 }
 
@@ -130,88 +139,6 @@ func TestLeadLeavesOthersAlone(t *testing.T) {
 	}
 }
 
-// besides are print runs in which something else happens while the coordinator is
-// held, or after it.
-var besides = []struct {
-	name    string
-	install []string
-	// settings are merged by the client beside what install wrote.
-	settings string
-	args     []string
-	agents   []string
-	endless  bool
-	lead     func(w *world, agents ...string) model.Script
-	// want are the right results; nil where kill ends the client.
-	want []string
-	kill bool
-	// least and most bound the run's time.
-	least, most time.Duration
-}{
-	{
-		name: "new work after the block is waited for again", agents: []string{"a", "b"},
-		lead: func(_ *world, _ ...string) model.Script {
-			plain := leading("a", "b")
-			return func(turn int, r model.Request) blocks {
-				switch {
-				case turn == 0:
-					return blocks{agent("a", true)}
-				case strings.Contains(r.Feedback(), "Call one tool") && !strings.Contains(r.AllText(), result("of-b")) && turn < 4:
-					return blocks{agent("b", true)}
-				}
-				return plain(max(turn, 1), r)
-			}
-		},
-		want: []string{"lead: answer: results of a and b"}, least: 2 * agentTime, most: 80 * time.Second,
-	},
-	{
-		name: "another Stop hook that blocks once", agents: []string{"a", "b"},
-		settings: `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"[ -e $HOME/once ] || { touch $HOME/once; echo '{\"decision\":\"block\",\"reason\":\"say it again\"}'; }"}]}]}}`,
-		want:     []string{"lead: answer: results of a and b"}, least: agentTime, most: 60 * time.Second,
-	},
-	{
-		name: "the patience is shorter than the work", agents: []string{"a"}, install: []string{"--patience", "5s"},
-		want: []string{"lead: answer: results of "}, least: 5 * time.Second, most: 60 * time.Second,
-	},
-	{
-		name: "a turn limit that leaves room", agents: []string{"a", "b"}, args: []string{"--max-turns", "6"},
-		want: []string{"lead: answer: results of a and b"}, least: agentTime, most: 60 * time.Second,
-	},
-	{
-		name: "a budget that leaves room", agents: []string{"a", "b"}, args: []string{"--max-budget-usd", "50"},
-		want: []string{"lead: answer: results of a and b"}, least: agentTime, most: 60 * time.Second,
-	},
-	{name: "the client is ended from outside", agents: []string{"a"}, kill: true, most: 40 * time.Second},
-}
-
-// TestLeadBesideOthers: the coordinator's hold beside what else there is.
-func TestLeadBesideOthers(t *testing.T) {
-	if skip != "" {
-		t.Skip(skip)
-	}
-	if *smokeFlag || *realtimeFlag > 0 {
-		t.Skip("only the whole suite")
-	}
-	for _, c := range under.Clients {
-		for _, b := range besides {
-			t.Run(c.Version+"/"+b.name, func(t *testing.T) {
-				t.Parallel()
-				h := unattendedHosts[0]
-				h.args, h.install, h.settings, h.kill, h.lead = b.args, b.install, b.settings, b.kill, b.lead
-				r := playUnattended(t, c, h, true, b.agents...)
-				if b.kill { // a client that is killed leaves its own tasks behind
-					r.left = slices.DeleteFunc(r.left, func(line string) bool { return !strings.Contains(line, "stopgate/bin/hook") })
-				}
-				if !slices.Equal(r.results, b.want) {
-					t.Errorf("results %q, want %q\n%s", r.results, b.want, r.story)
-				}
-				if r.took < b.least || r.took > time.Duration(float64(b.most)*slowness()) || len(r.left) > 0 || r.asked > 9 {
-					t.Errorf("took %s, asked %d times, left running %q\n%s", r.took, r.asked, r.left, r.story)
-				}
-			})
-		}
-	}
-}
-
 type unattendedRun struct {
 	results []string
 	exit    int
@@ -234,12 +161,12 @@ func playUnattended(t *testing.T, c clientUnderTest, h unattended, installed boo
 		scripts[lead] = h.lead(w, agents...)
 	}
 	for i, a := range agents {
-		own := model.Launch("of-"+a, "Bash", map[string]any{
-			"command":     fmt.Sprintf("sleep %g; echo RESULT-$((6*7))-of-%s", (agentTime + time.Duration(i)*300*time.Millisecond).Seconds(), a),
-			"description": "of-" + a, "run_in_background": true})
-		scripts[a] = w.patient(a, blocks{own})
+		scripts[a] = w.patient(a, blocks{sleeping("of-"+a, agentTime+time.Duration(i)*300*time.Millisecond)})
 	}
-	server, err := model.Start(scripts, "")
+	if h.more != nil {
+		maps.Copy(scripts, h.more(w))
+	}
+	server, err := model.Start(scripts, *dumpFlag)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +184,14 @@ func playUnattended(t *testing.T, c clientUnderTest, h unattended, installed boo
 	if h.sdk != "" {
 		r = runSDK(t, c, h, home, server.URL, env)
 	} else {
-		r = runClient(t, c, h, home, server.URL, env)
+		r = runClient(t, c, h, model.Prompt(lead), home, server.URL, env)
+	}
+	if h.again != nil {
+		for _, a := range h.again {
+			h.args = append(slices.Clone(h.args), strings.ReplaceAll(a, "SESSION", server.Asked()[0].Request.Session))
+		}
+		second := runClient(t, c, h, model.Prompt(again), home, server.URL, env)
+		r.results = append(r.results, second.results...)
 	}
 	r.took = time.Since(began)
 	for _, a := range server.Asked() {
@@ -297,9 +231,9 @@ func install(t *testing.T, home string, more ...string) {
 	}
 }
 
-func runClient(t *testing.T, c clientUnderTest, h unattended, home, url string, env []string) (r unattendedRun) {
+func runClient(t *testing.T, c clientUnderTest, h unattended, prompt, home, url string, env []string) (r unattendedRun) {
 	t.Helper()
-	s, err := client.Start(client.Config{Bin: c.Bin, Host: h.host, Home: home, BaseURL: url, Prompt: model.Prompt(lead), Args: h.args, Env: env})
+	s, err := client.Start(client.Config{Bin: c.Bin, Host: h.host, Home: home, BaseURL: url, Prompt: prompt, Args: h.args, Env: env})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +241,7 @@ func runClient(t *testing.T, c clientUnderTest, h unattended, home, url string, 
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	if h.host == client.SDK {
-		if err := s.Send(ctx, model.Prompt(lead), nil); err != nil {
+		if err := s.Send(ctx, prompt, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -57,7 +57,13 @@ type Block struct {
 	// Optional is a call that gives way to a harmless one where the client
 	// offers no such tool.
 	Optional bool `json:"-"`
+	// Tokens is what the request is said to have taken, 100 at the least.
+	Tokens int `json:"-"`
 }
+
+// Helper is the script that is asked for what the client asks for itself, without
+// tools: to judge for a prompt hook, to name a session. Nothing of it is in the record.
+const Helper = "helper"
 
 // Text is a text block.
 func Text(s string) Block { return Block{Type: "text", Text: s} }
@@ -317,6 +323,17 @@ func (r Request) Results() map[string]string {
 		out[name] = b.ResultText()
 	}
 	return out
+}
+
+// compactWords stand in the question for a summary that takes a conversation's place.
+const compactWords = "detailed summary of the conversation"
+
+// Compacts tells whether the client asks for such a summary.
+func (r Request) Compacts() bool { return strings.Contains(r.NewText(), compactWords) }
+
+// Summary is an answer to it, after which the conversation goes on with the script.
+func Summary(script, text string) []Block {
+	return []Block{Text("<summary>\n" + text + "\n" + Prompt(script) + "\n</summary>")}
 }
 
 // Suggestions and progress summaries are asked for in these words.

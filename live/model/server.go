@@ -197,7 +197,7 @@ func (s *Server) messages(w http.ResponseWriter, hr *http.Request) {
 	script, ok := s.scripts[r.Script]
 	switch {
 	case len(r.Tools) == 0:
-		answer = []Block{Text("ok")}
+		answer = s.help(r)
 	case !ok:
 		s.note("a conversation without a script: " + r.Script)
 		answer = []Block{Text("no script")}
@@ -225,6 +225,16 @@ func (s *Server) messages(w http.ResponseWriter, hr *http.Request) {
 	} else {
 		plain(w, n, answer)
 	}
+}
+
+// help answers what the client asks for itself, without tools.
+func (s *Server) help(r Request) []Block {
+	if helper, ok := s.scripts[Helper]; ok {
+		if answer := helper(r.Turn, r); answer != nil {
+			return answer
+		}
+	}
+	return []Block{Text("ok")}
 }
 
 // The headers in which the client says whose request it is. A teammate's agent
@@ -332,16 +342,22 @@ func stopReason(answer []Block) string {
 	return "end_turn"
 }
 
-func message(n int) map[string]any {
+// message is the frame of an answer; its usage is what the client goes by when it
+// compacts a conversation.
+func message(n int, answer []Block) map[string]any {
+	tokens := 100
+	for _, b := range answer {
+		tokens = max(tokens, b.Tokens)
+	}
 	return map[string]any{
 		"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant", "model": "claude-scripted",
 		"content": []any{}, "stop_reason": nil, "stop_sequence": nil,
-		"usage": map[string]any{"input_tokens": 100, "output_tokens": 1, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0},
+		"usage": map[string]any{"input_tokens": tokens, "output_tokens": 1, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0},
 	}
 }
 
 func plain(w http.ResponseWriter, n int, answer []Block) {
-	m := message(n)
+	m := message(n, answer)
 	content := make([]any, 0, len(answer))
 	for _, b := range answer {
 		content = append(content, b)
@@ -358,7 +374,7 @@ func stream(w http.ResponseWriter, n int, answer []Block) {
 		data, _ := json.Marshal(v)
 		_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, data)
 	}
-	send("message_start", map[string]any{"message": message(n)})
+	send("message_start", map[string]any{"message": message(n, answer)})
 	for i, b := range answer {
 		start := map[string]any{"type": b.Type}
 		delta := map[string]any{"type": "text_delta", "text": b.Text}

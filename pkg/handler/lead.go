@@ -175,7 +175,7 @@ func (r *run) work(tx *ledger.Tx, waited time.Duration) []gate.Task {
 			continue
 		}
 		spent := tx.Charged(leadRow + t.ID)
-		spent.Waited = waited
+		spent.Waited, spent.Told = waited, spent.Told && !resumed(tx, t)
 		out = append(out, r.ownTask(tx, t, l, spent))
 	}
 	if slices.ContainsFunc(r.e.Tasks, func(t event.Task) bool { return t.Type == event.TypeTeammate }) {
@@ -189,7 +189,14 @@ func (r *run) work(tx *ledger.Tx, waited time.Duration) []gate.Task {
 	return out
 }
 
-// atWork tells whether a teammate has started since it last went idle or stopped.
+// resumed tells whether an agent, of which an end was told, works again: a message
+// may have begun its next life (docs/client.md: SubagentStop).
+func resumed(tx *ledger.Tx, t event.Task) bool {
+	a, ok := tx.Agent(t.ID)
+	return ok && t.Type == event.TypeSubagent && atWork(a)
+}
+
+// atWork tells whether an agent has started since it last went idle or stopped.
 func atWork(a ledger.Agent) bool {
 	return !a.Started.IsZero() && !a.Idle.After(a.Started) && (a.Chain > 0 || !a.Stopped.After(a.Started))
 }
@@ -199,11 +206,15 @@ func atWork(a ledger.Agent) bool {
 // late for a run that is over with its answer, in a turn of its own.
 func (r *run) news(tx *ledger.Tx) []gate.Task {
 	var out []gate.Task
+	coordinator, _ := tx.Agent(transcript.Main)
 	for id, end := range tx.Ends() {
 		l, known := tx.Launch(id)
+		spent := tx.Charged(leadRow + id)
+		// A later end is that of another life.
+		told := spent.Told && !(end.At.After(spent.At) && end.At.After(coordinator.Answered))
 		switch {
 		case end.Status == "" || end.Parked || !end.Delivered.IsZero() || r.e.Lists(id),
-			!known || l.Owner != transcript.Main || r.began.Sub(end.At) > newsAge || tx.Charged(leadRow+id).Told:
+			!known || l.Owner != transcript.Main || r.began.Sub(end.At) > newsAge || told:
 			continue
 		}
 		t := gate.Task{ID: id, Kind: l.Kind, Output: l.Output, Since: l.At, Ending: &gate.Ending{Size: -1}}

@@ -196,6 +196,41 @@ func TestACoordinatorThatGoesOn(t *testing.T) {
 	}
 }
 
+// The one tool call that the coordinator was asked for can be a message that wakes an
+// agent of whose end it was told: its new life is waited for as well, and its new end
+// is news.
+func TestAnAgentThatTheCoordinatorWakesAgain(t *testing.T) {
+	t.Parallel()
+	s := newRun(t)
+	s.run(s.event("SubagentStart", fields{"agent_id": testAgent, "agent_type": "x"}))
+	s.clock.Sleep(t.Context(), 5*time.Second)
+	s.agentEnds(time.Minute)
+	s.after(time.Minute, func() {
+		s.run(s.event("SubagentStop", fields{"agent_id": testAgent, "agent_type": "x", "background_tasks": []any{}}))
+	})
+	if _, out, _, _ := s.run(s.leadPayload(false, "a1:subagent"), "lead"); out.Decision.Code != gate.TaskEnded {
+		t.Fatalf("answered %s", out.Decision.Code)
+	}
+	s.clock.Sleep(t.Context(), 10*time.Second)
+	s.run(s.event("SubagentStart", fields{"agent_id": testAgent, "agent_type": "x"}))
+	s.clock.Sleep(t.Context(), 5*time.Second)
+	began := s.clock.Now()
+	s.agentEnds(2 * time.Minute)
+	_, out, _, _ := s.run(s.leadPayload(true, "a1:subagent"), "lead")
+	if took := s.clock.Now().Sub(began); out.Decision.Code != gate.TaskEnded || took < 2*time.Minute {
+		t.Errorf("its next life: %s after %s", out.Decision.Code, took)
+	}
+	s.clock.Sleep(t.Context(), 10*time.Second)
+	if _, out, stdout, _ := s.run(s.leadPayload(true), "lead"); out.Decision.Code != gate.NoTasks || stdout != "" {
+		t.Errorf("nothing left: %s", out.Decision.Code)
+	}
+	s.clock.Sleep(t.Context(), 10*time.Second)
+	s.appendTo(s.main(), s.ended(testAgent, "completed", `Agent "x" finished`))
+	if _, out, stdout, _ := s.run(s.leadPayload(true), "lead"); out.Decision.Code != gate.NewsWaits || stdout == "" {
+		t.Errorf("its third end: %s", out.Decision.Code)
+	}
+}
+
 // Agents that end at nearly the same time: the news of one comes while the
 // coordinator writes its answer. It is asked once more, and not again.
 func TestNewsThatComesWhileTheCoordinatorAnswers(t *testing.T) {

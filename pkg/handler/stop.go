@@ -243,7 +243,9 @@ func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) err
 				f.Unowned++
 				unowned = append(unowned, t.ID)
 			case l.Owner == r.e.AgentID && r.e.AgentID != "":
-				own := r.ownTask(tx, t, l, tx.Charged(t.ID))
+				spent := tx.Charged(t.ID)
+				spent.Told = spent.Told && !resumed(tx, t)
+				own := r.ownTask(tx, t, l, spent)
 				f.Own = append(f.Own, own)
 				if own.Excused && !l.Ignored && r.p.Ignored(t.Command) {
 					l.Ignored = true
