@@ -339,7 +339,9 @@ func (w *world) checkGate() {
 
 // unattended tells whether the coordinator's own stop is held, for its agents and
 // its own tasks.
-func (w *world) unattended() bool { return w.mode.Installed && w.host == client.Print }
+func (w *world) unattended() bool {
+	return w.mode.Installed && (w.host == client.Print || slices.Contains(w.scenario.Install, "always"))
+}
 
 // givenUp tells whether a stop is let through that follows a block by this rule.
 func givenUp(code string) bool { return code != holdOver && code != messageWaits }

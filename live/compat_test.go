@@ -71,6 +71,7 @@ func parts() []part {
 		{"Something is taken from under a hold", taken},
 		{"Messages to a held agent", messages},
 		{"Tasks that take longer", clocked},
+		{"The lead of a team", teams},
 		{"How often it is told", counted},
 		{"The client alone", alone},
 		{"At real time", unscaled()},

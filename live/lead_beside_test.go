@@ -61,6 +61,7 @@ func besides() []beside {
 			want: []string{bothResults}, least: agentTime, most: 60 * time.Second, turns: 14,
 		},
 		promptHook(),
+		named(),
 		compaction(),
 		{
 			name: "an agent that the coordinator's one tool call resumes", since: "2.1.198", agents: []string{"a"}, lead: resuming, more: resumed,
@@ -252,4 +253,19 @@ func sleeping(label string, d time.Duration) model.Block {
 // secondRun is the coordinator of a second run, and its agent.
 func secondRun(w *world) scripts {
 	return scripts{again: leadingAs(again, "b"), "b": w.patient("b", blocks{sleeping("of-b", agentTime)})}
+}
+
+// named is a team in a print run: there its members are agents in the background that
+// have a name.
+func named() beside {
+	return beside{
+		name: "a team of which one mate works and one is idle", env: teamMode,
+		lead: func(w *world, _ ...string) model.Script {
+			return w.teamLead(w.teammate("a", "ping"), w.teammate("b", "pong"))
+		},
+		more: func(w *world) scripts {
+			return scripts{"a": w.patient("a", blocks{sleeping("of-a", agentTime)}), "b": steps("b", blocks{work(0.1)})}
+		},
+		want: []string{"lead: has waited"}, least: agentTime, most: 60 * time.Second,
+	}
 }

@@ -141,7 +141,7 @@ func playShutdown(w *world) {
 	}
 	time.Sleep(heldFor)
 	w.prompt(model.Prompt("writer"))
-	w.wait("the teammate agrees", 20*time.Second, func() bool { return w.agreed() })
+	w.wait("the teammate agrees", 20*time.Second, func() bool { return w.agreed("mate") })
 	w.wait("nobody is held", 15*time.Second, func() bool { return len(w.heldNow()) == 0 })
 	w.quiet(settled)
 	for _, k := range w.shells() {
@@ -151,9 +151,9 @@ func playShutdown(w *world) {
 	w.quiet(settled)
 }
 
-// agreed tells whether the teammate has sent that it agrees.
-func (w *world) agreed() bool {
-	return slices.ContainsFunc(w.server.Of("mate"), func(a model.Asked) bool { return slices.ContainsFunc(a.Answer, isLast) })
+// agreed tells whether a teammate has sent that it agrees.
+func (w *world) agreed(mate string) bool {
+	return slices.ContainsFunc(w.server.Of(mate), func(a model.Asked) bool { return slices.ContainsFunc(a.Answer, isLast) })
 }
 
 // isLast tells a call after which its agent is never asked again.

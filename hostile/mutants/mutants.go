@@ -47,6 +47,7 @@ var mutants = []mutant{
 	{"a message costs a task its patience", "pkg/handler/stop.go", `if d.Block && d.Code != gate.MessageWaits {`, `if d.Block {`, handlers},
 	{"an agent that is woken again is not waited for", "pkg/handler/lead.go", `return ok && t.Type == event.TypeSubagent && atWork(a)`, `return ok && t.ID == "" && atWork(a)`, handlers},
 	{"the end of an agent's next life is no news", "pkg/handler/lead.go", `told := spent.Told && !(`, `told := spent.Told && !(false && `, handlers},
+	{"a mate in its first turn is none", "pkg/handler/lead.go", `return ofTeam(meta)`, `return meta.Teammate && false`, handlers},
 	{"an agreement that comes late is not seen", "pkg/handler/hold.go", `if note == "" && r.agreedToEnd() {`, `if false {`, handlers},
 	{"an agent near the ceiling is held on", "pkg/handler/hold.go", `watch.Quiet = r.clocks.Quiet()`, `watch.Quiet = 0`, handlers},
 	{"an agent past the ceiling is held", "pkg/handler/stop.go", `facts.CeilingOver = r.began.Sub(last) >= quiet`, `_ = last`, handlers},

@@ -282,10 +282,12 @@ func (r *run) mail(w *wait.Wait) {
 	}
 }
 
-// isTeammate tells an in-process teammate. The meta file of one of 2.1.150 holds its
-// name as its type, and no more.
-func (r *run) isTeammate() bool {
-	meta := r.meta()
+// isTeammate tells an in-process teammate.
+func (r *run) isTeammate() bool { return ofTeam(r.meta()) }
+
+// ofTeam tells the meta file of a teammate. That of one of 2.1.150 holds its name as
+// its type, and no more.
+func ofTeam(meta transcript.AgentMeta) bool {
 	return meta.Teammate || meta.TeamName != "" || meta.Name == "" && meta.Description == "" && meta.AgentType != ""
 }
 
@@ -310,6 +312,7 @@ type liveness struct {
 	modified time.Time
 	size     int64
 	snap     ledger.Snapshot
+	also     []string // further ids that the ledger is asked about
 }
 
 func (l *liveness) cancelled() string {
@@ -364,7 +367,7 @@ func (l *liveness) refresh() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
-	snap, err := ledger.Read(ctx, l.r.dir, l.r.e.SessionID, l.r.ids())
+	snap, err := ledger.Read(ctx, l.r.dir, l.r.e.SessionID, append(l.r.ids(), l.also...))
 	if err != nil {
 		return // busy or broken: what was known stands
 	}

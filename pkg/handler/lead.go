@@ -179,7 +179,7 @@ func (r *run) work(tx *ledger.Tx, waited time.Duration) []gate.Task {
 		out = append(out, r.ownTask(tx, t, l, spent))
 	}
 	if slices.ContainsFunc(r.e.Tasks, func(t event.Task) bool { return t.Type == event.TypeTeammate }) {
-		for _, id := range tx.Teammates() {
+		for _, id := range tx.Teammates(r.isMember) {
 			if a, ok := tx.Agent(id); ok && atWork(a) {
 				spent := tx.Charged(leadRow + id)
 				out = append(out, gate.Task{ID: id, Kind: event.TypeTeammate, Waited: waited, Told: spent.Told, Charged: spent.Blocks})
@@ -187,6 +187,12 @@ func (r *run) work(tx *ledger.Tx, waited time.Duration) []gate.Task {
 		}
 	}
 	return out
+}
+
+// isMember tells by an agent's meta file whether it is a teammate.
+func (r *run) isMember(a ledger.Agent) bool {
+	meta, _ := transcript.ReadMeta(r.h.Files, transcript.OfAgent(r.h.Files, r.e.TranscriptPath, a.ID, a.Transcript))
+	return ofTeam(meta)
 }
 
 // resumed tells whether an agent, of which an end was told, works again: a message
@@ -229,6 +235,9 @@ func (r *run) news(tx *ledger.Tx) []gate.Task {
 
 // watchLead is the coordinator's wait for what is at work.
 func (r *run) watchLead(tasks []gate.Task, found attribute.Result, live *liveness) *wait.Wait {
+	for _, t := range tasks {
+		live.also = append(live.also, t.ID) // a teammate is listed by another id
+	}
 	watch := r.watch(tasks, found, live)
 	watch.Until = r.began.Add(r.limit.For)
 	watch.Senders = func() []string {
@@ -246,7 +255,8 @@ func (r *run) watchLead(tasks []gate.Task, found attribute.Result, live *livenes
 	}
 	watch.Excused = func(id string) bool {
 		mate := slices.ContainsFunc(tasks, func(t gate.Task) bool { return t.ID == id && t.Kind == event.TypeTeammate })
-		return live.excused(id) || mate && !atWork(live.snap.Agents[id])
+		a, known := live.snap.Agents[id]
+		return live.excused(id) || mate && known && !atWork(a)
 	}
 	return watch
 }

@@ -196,6 +196,29 @@ func TestACoordinatorThatGoesOn(t *testing.T) {
 	}
 }
 
+// A team's lead is held for a mate that works, also in the mate's first turn, when no
+// event has named its team yet, and not for one that is idle.
+func TestTheLeadOfATeam(t *testing.T) {
+	t.Parallel()
+	s := newRun(t)
+	const mate = "aping-1"
+	s.write(transcript.MetaPath(s.agentFile(mate)), `{"agentType":"ping","name":"ping","teamName":"crew","taskKind":"in_process_teammate"}`)
+	s.run(s.event("SubagentStart", fields{"agent_id": mate, "agent_type": "ping"}))
+	s.clock.Sleep(t.Context(), 5*time.Second)
+	began := s.clock.Now()
+	s.after(2*time.Minute, func() {
+		s.run(s.event("SubagentStop", fields{"agent_id": mate, "agent_type": "ping", "background_tasks": []any{}}))
+	})
+	_, out, stdout, _ := s.run(s.leadPayload(false, "t1:teammate"), "lead", "--lead=always")
+	if took := s.clock.Now().Sub(began); out.Decision.Code != gate.TaskEnded || stdout == "" || took < 2*time.Minute || took > 3*time.Minute {
+		t.Errorf("a mate that works: %s after %s", out.Decision.Code, took)
+	}
+	s.clock.Sleep(t.Context(), 10*time.Second)
+	if _, out, stdout, _ := s.run(s.leadPayload(true, "t1:teammate"), "lead", "--lead=always"); out.Decision.Code != gate.NoTasks || stdout != "" {
+		t.Errorf("a mate that is idle: %s", out.Decision.Code)
+	}
+}
+
 // The one tool call that the coordinator was asked for can be a message that wakes an
 // agent of whose end it was told: its new life is waited for as well, and its new end
 // is news.

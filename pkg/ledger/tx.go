@@ -153,11 +153,12 @@ func (t *Tx) AgentNamed(name, team string) string {
 	return found
 }
 
-// Teammates are the agents of which a team is known, by their ids.
-func (t *Tx) Teammates() []string {
+// Teammates are the ids of the agents of which a team is known, and of those that is
+// accepts: before a teammate is idle for the first time, no event names its team.
+func (t *Tx) Teammates(is func(Agent) bool) []string {
 	var out []string
 	for id, a := range rows[Agent](t.tx, bucketAgents, nil) {
-		if a.Team != "" || !a.Idle.IsZero() {
+		if a.Team != "" || !a.Idle.IsZero() || is(a) {
 			out = append(out, id)
 		}
 	}

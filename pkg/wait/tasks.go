@@ -89,9 +89,13 @@ func (w *Wait) task(t Task, now time.Time) fate.Fate {
 	if out.Seen.Equal(now) {
 		w.changed = w.looked
 	}
+	list := w.seen.list
+	if t.Kind == event.TypeTeammate {
+		list = fate.List{} // names it by another id (docs/client.md: background_tasks)
+	}
 	f := fate.Judge(fate.Signs{
 		Task: t.ID, End: end, EndSeen: w.seen.ends[t.ID], Heard: w.known.Heard(t.ID, t.Owner), Output: out,
-		Launched: t.Launched, List: w.seen.list, Seen: w.seen.named[t.ID], ListSeen: w.seen.came,
+		Launched: t.Launched, List: list, Seen: w.seen.named[t.ID], ListSeen: w.seen.came,
 	})
 	if !f.Over() && !out.Next.IsZero() {
 		w.again(out.Next)
