@@ -46,7 +46,7 @@ var mutants = []mutant{
 	{"what was handed over is waited for again", "pkg/gate/gate.go", `return !t.Told && t.Waited`, `return t.Waited`, gates},
 	{"a message costs a task its patience", "pkg/handler/stop.go", `if d.Block && d.Code != gate.MessageWaits {`, `if d.Block {`, handlers},
 	{"an agent that is woken again is not waited for", "pkg/handler/lead.go", `return ok && t.Type == event.TypeSubagent && atWork(a)`, `return ok && t.ID == "" && atWork(a)`, handlers},
-	{"the end of an agent's next life is no news", "pkg/handler/lead.go", `told := spent.Told && !(`, `told := spent.Told && !(false && `, handlers},
+	{"the end of an agent's next life is no news", "pkg/handler/lead.go", `told := spent.Told && (`, `told := spent.Told && (true || `, handlers},
 	{"a mate in its first turn is none", "pkg/handler/lead.go", `return ofTeam(meta)`, `return meta.Teammate && false`, handlers},
 	{"an agreement that comes late is not seen", "pkg/handler/hold.go", `if note == "" && r.agreedToEnd() {`, `if false {`, handlers},
 	{"an agent near the ceiling is held on", "pkg/handler/hold.go", `watch.Quiet = r.clocks.Quiet()`, `watch.Quiet = 0`, handlers},

@@ -27,12 +27,12 @@ belongs into [export] of config.toml: a service does not have your shell's varia
 				return errors.New("it is not known where this program lies")
 			}
 			if launchd || !systemd && runtime.GOOS == "darwin" {
-				return a.print(launchdUnit(self))
+				return a.write(launchdUnit(self))
 			}
 			if runtime.GOOS == "windows" && !systemd {
 				return errors.New(`there is no unit for Windows: register "hookctl export --follow" with the task scheduler`)
 			}
-			return a.print(systemdUnit(self))
+			return a.write(systemdUnit(self))
 		},
 	}
 	cmd.Flags().BoolVar(&systemd, "systemd", false, "print a unit for systemd")
@@ -41,7 +41,7 @@ belongs into [export] of config.toml: a service does not have your shell's varia
 	return cmd
 }
 
-func (a *app) print(text string) error {
+func (a *app) write(text string) error {
 	_, err := a.h.Stdout.Write([]byte(text))
 	return err
 }

@@ -115,7 +115,7 @@ func (s *statsRun) write(sums stats.Stats, zone *time.Location) error {
 		return err
 	}
 	if s.out == "" {
-		return s.app.print(data.String())
+		return s.app.write(data.String())
 	}
 	path, err := filepath.Abs(s.out)
 	if err == nil {

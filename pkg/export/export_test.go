@@ -297,7 +297,7 @@ func TestTheEndpointFails(t *testing.T) {
 		"a gateway that finds nobody":       {answer(502), firstPause / 2, false},
 		"killed before the answer":          {func(w http.ResponseWriter, _ func()) { hangUp(t, w) }, firstPause / 2, false},
 		"killed when it had taken it":       {func(w http.ResponseWriter, take func()) { take(); hangUp(t, w) }, firstPause / 2, true},
-		"unavailable when it had taken it":  {func(w http.ResponseWriter, take func()) { take(); w.WriteHeader(503) }, firstPause / 2, true},
+		"unavailable when it had taken it":  {func(w http.ResponseWriter, take func()) { take(); w.WriteHeader(http.StatusServiceUnavailable) }, firstPause / 2, true},
 		"slow: taken, and no answer for 3s": {func(w http.ResponseWriter, take func()) { take(); time.Sleep(2500 * time.Millisecond) }, firstPause / 2, true},
 	} {
 		t.Run(name, func(t *testing.T) {

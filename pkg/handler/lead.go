@@ -217,7 +217,7 @@ func (r *run) news(tx *ledger.Tx) []gate.Task {
 		l, known := tx.Launch(id)
 		spent := tx.Charged(leadRow + id)
 		// A later end is that of another life.
-		told := spent.Told && !(end.At.After(spent.At) && end.At.After(coordinator.Answered))
+		told := spent.Told && (!end.At.After(spent.At) || !end.At.After(coordinator.Answered))
 		switch {
 		case end.Status == "" || end.Parked || !end.Delivered.IsZero() || r.e.Lists(id),
 			!known || l.Owner != transcript.Main || r.began.Sub(end.At) > newsAge || told:

@@ -63,7 +63,8 @@ var fields sync.Map // of a type: []field
 
 func fieldsOf(t reflect.Type) []field {
 	if known, ok := fields.Load(t); ok {
-		return known.([]field) //nolint:forcetypeassert // nothing else is kept there
+		out, _ := known.([]field) // nothing else is kept there
+		return out
 	}
 	var out []field
 	for i := range t.NumField() {
