@@ -111,7 +111,9 @@ func TestLead(t *testing.T) {
 				if r.exit != 0 || len(r.left) > 0 {
 					t.Errorf("exit code %d, left running %q", r.exit, r.left)
 				}
-				t.Logf("took %s; the coordinator was asked %d times", r.took.Round(100*time.Millisecond), r.asked)
+				without := playUnattended(t, c, h, false, "a", "b")
+				t.Logf("took %s, the coordinator was asked %d times; without stopgate %s and %d, %d results, the first %q",
+					r.took.Round(100*time.Millisecond), r.asked, without.took.Round(100*time.Millisecond), without.asked, len(without.results), slices.Concat(without.results, []string{""})[0])
 			})
 		}
 	}
