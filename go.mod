@@ -2,7 +2,7 @@ module stopgate
 
 go 1.26.0
 
-toolchain go1.26.9
+toolchain go1.26.11
 
 require (
 	charm.land/bubbletea/v2 v2.1.1

@@ -129,17 +129,29 @@ func TestLeadLeavesOthersAlone(t *testing.T) {
 		t.Skip("only the whole suite")
 	}
 	for _, c := range under.Clients {
-		t.Run(c.Version, func(t *testing.T) {
-			t.Parallel()
-			h := unattendedHosts[0]
-			with, without := playUnattended(t, c, h, true), playUnattended(t, c, h, false)
-			if !slices.Equal(with.results, without.results) || with.exit != without.exit || with.asked != without.asked {
-				t.Errorf("with %q, without %q", with.results, without.results)
-			}
-			t.Logf("took %s with and %s without", with.took.Round(10*time.Millisecond), without.took.Round(10*time.Millisecond))
-		})
+		for name, h := range map[string]unattended{
+			"without agents":          unattendedHosts[0],
+			"a foreground agent only": {name: "front", host: client.Print, lead: withFront, more: onlyFront},
+		} {
+			t.Run(c.Version+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				with, without := playUnattended(t, c, h, true), playUnattended(t, c, h, false)
+				if !slices.Equal(with.results, without.results) || with.exit != without.exit || with.asked != without.asked {
+					t.Errorf("with %q, without %q", with.results, without.results)
+				}
+				t.Logf("took %s with and %s without", with.took.Round(10*time.Millisecond), without.took.Round(10*time.Millisecond))
+			})
+		}
 	}
 }
+
+// withFront is a coordinator that lets an agent work in the foreground, and onlyFront
+// that agent, which leaves nothing behind.
+func withFront(*world, ...string) model.Script {
+	return steps(lead, blocks{agent("front", false)})
+}
+
+func onlyFront(*world) scripts { return scripts{"front": steps("front", blocks{work(0.5)})} }
 
 type unattendedRun struct {
 	results []string
