@@ -1,18 +1,16 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
-	"stopgate/pkg/ledger"
-	"stopgate/pkg/state"
-	"stopgate/pkg/status"
 	"stopgate/pkg/view"
 )
 
+// releaseOptions are what release was asked for.
+type releaseOptions struct{ session string }
+
 func (a *app) release() *cobra.Command {
-	var session string
+	var o releaseOptions
 	cmd := &cobra.Command{
 		Use:   "release TASK...",
 		Short: "excuse tasks: no stop is blocked or held for them any more",
@@ -23,32 +21,27 @@ does not end the tasks. For commands that never end, --ignore in the settings or
 		Example:           `  hookctl release blxqppgqo`,
 		ValidArgsFunction: a.completeTasks,
 		Args:              needs("a TASK (hookctl status lists them)", many),
-		RunE: func(_ *cobra.Command, ids []string) error {
-			s, err := a.sessionOf(session, ids)
-			if err != nil {
-				return err
-			}
-			dir, err := state.Find(a.h.Env)
-			if err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(a.context(), status.Patience)
-			defer cancel()
-			err = ledger.Update(ctx, dir, s.snap.Session.ID, a.h.Clock.Now(), func(tx *ledger.Tx) error {
-				tx.Release(ids...)
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-			scr := a.screen()
-			for _, id := range ids {
-				scr.Line("released ", view.Clean(id), ": no stop waits for it any more")
-			}
-			return nil
-		},
+		RunE:              func(_ *cobra.Command, ids []string) error { return a.runRelease(o, ids) },
 	}
-	cmd.Flags().StringVar(&session, "session", "", "look in this session only: its `ID`, or how it begins")
-	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSessions) // fails only for an unknown flag
+	o.flags(a, cmd)
 	return cmd
+}
+
+func (o *releaseOptions) flags(a *app, cmd *cobra.Command) {
+	a.sessionFlag(cmd, &o.session, "look in this session only: its `ID`, or how it begins")
+}
+
+func (a *app) runRelease(o releaseOptions, ids []string) error {
+	s, err := a.sessionOf(o.session, ids)
+	if err != nil {
+		return err
+	}
+	if err := a.releaseTasks(s.snap.Session.ID, ids); err != nil {
+		return err
+	}
+	scr := a.screen()
+	for _, id := range ids {
+		scr.Line("released ", view.Clean(id), ": no stop waits for it any more")
+	}
+	return nil
 }

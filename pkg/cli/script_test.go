@@ -91,6 +91,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TEST_NOW", "2026-11-30T12:57:00Z")
 			env.Setenv("STATE", filepath.Join(home, ".local", "state", "stopgate"))
 			env.Setenv("CAPTURES", captures)
+			env.Setenv("DOCS", filepath.Join(captures, "..", "..", "..", "..", "docs"))
 			return os.MkdirAll(filepath.Join(home, "proj", "sub"), 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -14,9 +14,14 @@ import (
 	"stopgate/pkg/view"
 )
 
+// switchOptions are what off and on were asked for.
+type switchOptions struct {
+	session string
+	span    time.Duration
+}
+
 func (a *app) off() *cobra.Command {
-	var session string
-	var span time.Duration
+	var o switchOptions
 	cmd := &cobra.Command{
 		Use:   "off",
 		Short: "let every stop through, for a while or until hookctl on",
@@ -25,41 +30,46 @@ that is recorded. Hooks that hold a stop now let it go.`,
 		Example: `  hookctl off --for 1h
   hookctl off --session 65f459a2`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			var until time.Time
-			now := a.h.Clock.Now()
-			if span > 0 {
-				until = now.Add(span)
-			}
-			id, err := a.sessionID(session)
-			if err != nil {
-				return err
-			}
-			dir, err := state.Find(a.h.Env)
-			if err != nil {
-				return err
-			}
-			if err := dir.SwitchOff(id, until); err != nil {
-				return err
-			}
-			a.noteSwitch(dir, id, ledger.Act{Deed: ledger.SwitchedOff, Until: until})
-			what := "stopgate is off"
-			if id != "" {
-				what += " for session " + view.Clean(id)
-			}
-			scr := a.screen()
-			if until.IsZero() {
-				scr.Line(what, ": every stop is let through until ", onCommand(id))
-			} else {
-				scr.Line(what, " until ", scr.Clock(until, now), ": every stop is let through")
-			}
-			return nil
-		},
+		RunE: func(*cobra.Command, []string) error { return a.runOff(o) },
 	}
-	spanFlag(cmd.Flags(), &span, "for", 0, time.Second, "switch on again after this `DURATION`, for example 30m, 1h or 2d")
-	cmd.Flags().StringVar(&session, "session", "", "for this session only: its `ID`, or how it begins")
-	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSessions) // fails only for an unknown flag
+	o.flags(a, cmd)
+	spanFlag(cmd.Flags(), &o.span, "for", 0, time.Second, "switch on again after this `DURATION`, for example 30m, 1h or 2d")
 	return cmd
+}
+
+func (o *switchOptions) flags(a *app, cmd *cobra.Command) {
+	a.sessionFlag(cmd, &o.session, "for this session only: its `ID`, or how it begins")
+}
+
+func (a *app) runOff(o switchOptions) error {
+	var until time.Time
+	now := a.h.Clock.Now()
+	if o.span > 0 {
+		until = now.Add(o.span)
+	}
+	id, err := a.sessionID(o.session)
+	if err != nil {
+		return err
+	}
+	dir, err := state.Find(a.h.Env)
+	if err != nil {
+		return err
+	}
+	if err := dir.SwitchOff(id, until); err != nil {
+		return err
+	}
+	a.noteSwitch(dir, id, ledger.Act{Deed: ledger.SwitchedOff, Until: until})
+	what := "stopgate is off"
+	if id != "" {
+		what += " for session " + view.Clean(id)
+	}
+	scr := a.screen()
+	if until.IsZero() {
+		scr.Line(what, ": every stop is let through until ", onCommand(id))
+	} else {
+		scr.Line(what, " until ", scr.Clock(until, now), ": every stop is let through")
+	}
+	return nil
 }
 
 func onCommand(id string) string {
@@ -70,7 +80,7 @@ func onCommand(id string) string {
 }
 
 func (a *app) on() *cobra.Command {
-	var session string
+	var o switchOptions
 	cmd := &cobra.Command{
 		Use:   "on",
 		Short: "take back hookctl off",
@@ -78,43 +88,44 @@ func (a *app) on() *cobra.Command {
 have no switch of their own.`,
 		Example: `  hookctl on`,
 		Args:    noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			id, err := a.sessionID(session)
-			if err != nil {
-				return err
-			}
-			src := a.source()
-			was, err := src.Dir.SwitchOn(id)
-			if errors.Is(err, state.ErrNotOurs) {
-				return fmt.Errorf("%w, and switches off all the same: move it away", err)
-			}
-			if err != nil {
-				return err
-			}
-			if was {
-				a.noteSwitch(src.Dir, id, ledger.Act{Deed: ledger.SwitchedOn})
-			}
-			what := "stopgate is on"
-			if id != "" {
-				what += " for session " + view.Clean(id)
-			}
-			if !was {
-				what += "; it was not switched off"
-			}
-			scr := a.screen()
-			scr.Line(what)
-			if _, off := src.Dir.OffUntil("", src.Now); off && id != "" {
-				scr.Line("but it is switched off for all sessions (hookctl on)")
-			}
-			if state.Disabled(a.h.Env) {
-				scr.Line("but ", disabledHere(a.h.Env), ": a client started from here is not guarded")
-			}
-			return nil
-		},
+		RunE:    func(*cobra.Command, []string) error { return a.runOn(o) },
 	}
-	cmd.Flags().StringVar(&session, "session", "", "for this session only: its `ID`, or how it begins")
-	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSessions) // fails only for an unknown flag
+	o.flags(a, cmd)
 	return cmd
+}
+
+func (a *app) runOn(o switchOptions) error {
+	id, err := a.sessionID(o.session)
+	if err != nil {
+		return err
+	}
+	src := a.source()
+	was, err := src.Dir.SwitchOn(id)
+	if errors.Is(err, state.ErrNotOurs) {
+		return fmt.Errorf("%w, and switches off all the same: move it away", err)
+	}
+	if err != nil {
+		return err
+	}
+	if was {
+		a.noteSwitch(src.Dir, id, ledger.Act{Deed: ledger.SwitchedOn})
+	}
+	what := "stopgate is on"
+	if id != "" {
+		what += " for session " + view.Clean(id)
+	}
+	if !was {
+		what += "; it was not switched off"
+	}
+	scr := a.screen()
+	scr.Line(what)
+	if _, off := src.Dir.OffUntil("", src.Now); off && id != "" {
+		scr.Line("but it is switched off for all sessions (hookctl on)")
+	}
+	if state.Disabled(a.h.Env) {
+		scr.Line("but ", disabledHere(a.h.Env), ": a client started from here is not guarded")
+	}
+	return nil
 }
 
 // disabledHere says that the environment switches off, where it does.

@@ -33,17 +33,23 @@ const (
 // defaultTimeout stays below the client's limit for a command in the foreground.
 const defaultTimeout = 9 * time.Minute
 
+// waitOptions are what wait was asked for.
+type waitOptions struct {
+	session               string
+	timeout               time.Duration
+	first, asJSON, noText bool
+}
+
 func (a *app) wait() *cobra.Command {
-	var timeout time.Duration
-	var session string
-	var first, asJSON bool
+	var o waitOptions
 	cmd := &cobra.Command{
 		Use:   "wait TASK...",
 		Short: "wait for background tasks to end, and say how they did",
 		Long: `wait waits until the background tasks have ended and prints how: with which exit
 code, when, and where the output is. It is what an agent runs in the foreground
 instead of stopping, in steps under the client's limit of 10 minutes for one
-command; run in the background by the coordinator, its own end wakes that.
+command; run in the background by the coordinator, its own end wakes that. On a
+terminal each task is named by its command, and its last line of output is shown.
 
 Exit codes: 0 all (or, with --any, one) ended, 124 the time was over first,
 3 no recorded session knows such a task, 1 the session ended, 4 none ended that
@@ -52,42 +58,65 @@ could: what is left serves, or is idle, and is not waited for (docs/ignore.md).`
   hookctl wait --any --timeout 5m blxqppgqo bot8qc2lo`,
 		ValidArgsFunction: a.completeTasks,
 		Args:              needs("a TASK (hookctl status lists them)", many),
-		RunE: func(_ *cobra.Command, ids []string) error {
-			slices.Sort(ids)
-			ids = slices.Compact(ids)
-			s, err := a.sessionOf(session, ids)
-			if err != nil {
-				return err
-			}
-			w := a.waitFor(s, ids)
-			left := &leaving{a: a, s: s}
-			w.LetGo = left.letGo
-			w.Until, w.Any = a.h.Clock.Now().Add(timeout), first
-			result := w.Run(a.context())
-			if err := a.printOutcomes(s, result, asJSON); err != nil {
-				return err
-			}
-			if !asJSON {
-				left.print()
-			}
-			switch result.Why {
-			case wait.AllEnded, wait.AnyEnded:
-				if len(left.worth) > 0 && len(result.Outcomes) == 0 {
-					return exitCode{code: exitLetGo}
-				}
-				return nil
-			case wait.Deadline:
-				return exitCode{code: exitTimeout}
-			}
-			return exitCode{exitFailed, errors.New(result.Note)}
-		},
+		RunE:              func(_ *cobra.Command, ids []string) error { return a.runWait(o, ids) },
 	}
-	spanFlag(cmd.Flags(), &timeout, "timeout", defaultTimeout, 0, "wait no longer than this `DURATION`")
-	cmd.Flags().BoolVar(&first, "any", false, "stop waiting when one of them has ended")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().StringVar(&session, "session", "", "look in this session only: its `ID`, or how it begins")
-	_ = cmd.RegisterFlagCompletionFunc("session", a.completeSessions) // fails only for an unknown flag
+	o.flags(a, cmd)
 	return cmd
+}
+
+func (o *waitOptions) flags(a *app, cmd *cobra.Command) {
+	a.sessionFlag(cmd, &o.session, "look in this session only: its `ID`, or how it begins")
+	flags := cmd.Flags()
+	spanFlag(flags, &o.timeout, "timeout", defaultTimeout, 0, "wait no longer than this `DURATION`")
+	flags.BoolVar(&o.first, "any", false, "stop waiting when one of them has ended")
+	flags.BoolVar(&o.asJSON, "json", false, "print JSON")
+	flags.BoolVar(&o.noText, "no-text", false, "show no commands and no output")
+}
+
+func (a *app) runWait(o waitOptions, ids []string) error {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	s, err := a.sessionOf(o.session, ids)
+	if err != nil {
+		return err
+	}
+	// An agent reads what goes elsewhere than to a terminal: to a model nothing is
+	// quoted that a task prints or is called.
+	s.faces = !o.noText && !o.asJSON && a.onTerminal()
+	w := a.waitFor(s, ids)
+	left := &leaving{a: a, s: s}
+	w.LetGo = left.letGo
+	w.Until, w.Any = a.h.Clock.Now().Add(o.timeout), o.first
+	if s.faces {
+		scr := a.screen()
+		for _, id := range ids {
+			if title := a.titleOf(s, id); title != "" {
+				scr.Line(scr.Paint(scr.Cut("waits for "+view.Clean(id)+": "+view.Clean(title)), view.Faint))
+			}
+		}
+	}
+	result := w.Run(a.context())
+	if err := a.printOutcomes(s, result, o.asJSON); err != nil {
+		return err
+	}
+	if !o.asJSON {
+		left.print()
+	}
+	switch result.Why {
+	case wait.AllEnded, wait.AnyEnded:
+		if len(left.worth) > 0 && len(result.Outcomes) == 0 {
+			return exitCode{code: exitLetGo}
+		}
+		return nil
+	case wait.Deadline:
+		return exitCode{code: exitTimeout}
+	}
+	return exitCode{exitFailed, errors.New(result.Note)}
+}
+
+// titleOf is what a task runs, in its launcher's words where that is not known.
+func (a *app) titleOf(s found, id string) string {
+	return a.source().TitleOf(status.Session{Transcript: s.snap.Session.Transcript}, s.tasks[id])
 }
 
 // found is the session that knows the asked tasks.
@@ -96,6 +125,8 @@ type found struct {
 	snap     ledger.Snapshot
 	// tasks are what status says of them.
 	tasks map[string]status.Task
+	// faces tells that a person reads, who shall see what tasks run and print.
+	faces bool
 }
 
 // sessionOf finds the session that knows all the tasks: in the ledgers, the last
@@ -236,6 +267,9 @@ func (s found) task(id string) wait.Task {
 	return t
 }
 
+// lastLineSize is how much of an output is read for its last line, in bytes.
+const lastLineSize = 8 << 10
+
 // outcome is one line of wait's JSON.
 type outcome struct {
 	Task     string     `json:"task"`
@@ -251,6 +285,12 @@ func (a *app) printOutcomes(s found, r wait.Result, asJSON bool) error {
 		scr := a.screen()
 		for _, o := range r.Outcomes {
 			scr.Line(sayOutcome(o, s.snap.Launches[o.Task], r.Why == wait.Cancelled))
+			if !s.faces {
+				continue
+			}
+			if lines := status.OutputLines(a.h.Files, o.Output, lastLineSize); o.Output != "" && len(lines) > 0 {
+				scr.Line(scr.Paint(scr.CutBehind("  "+view.Clean(lines[len(lines)-1]), 0), view.Faint))
+			}
 		}
 		return nil
 	}

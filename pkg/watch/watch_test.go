@@ -169,3 +169,17 @@ func TestTheChosenRowStays(t *testing.T) {
 		t.Error("something is chosen where nothing is")
 	}
 }
+
+// A picture holds the words of a screen as text, whatever they are.
+func TestAPictureIsNoMarkup(t *testing.T) {
+	t.Parallel()
+	got := string(Picture([]string{"\x1b[1;31m<script>&\x1b[0m plain", "", "\x1b[2mfaint\x1b[0m"}, 20, `a "title"`))
+	for _, want := range []string{`<tspan class="b r">&lt;script&gt;&amp;</tspan> plain</text>`, `<tspan class="f">faint</tspan>`, `aria-label="a &#34;title&#34;"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "<script") || strings.Contains(got, "\x1b") {
+		t.Errorf("markup or sequences of somebody else are in\n%s", got)
+	}
+}
