@@ -67,15 +67,15 @@ func (a *app) uninstalled(w setup.World, rep *setup.UninstallPlan, purge, dryRun
 			continue // told as the error
 		}
 		cleared++
-		what := "1 entry taken out"
+		what := would(dryRun, "1 entry taken out", "1 entry would be taken out")
 		if c.Entries != 1 {
-			what = fmt.Sprint(c.Entries, " entries taken out")
+			what = fmt.Sprint(c.Entries, would(dryRun, " entries taken out", " entries would be taken out"))
 		}
 		switch {
 		case c.Edit.New == nil:
-			what = "removed: install had made it"
+			what = would(dryRun, "removed: install had made it", "would be removed: install had made it")
 		case c.Edit.Restored:
-			what = "its old bytes are back"
+			what = would(dryRun, "its old bytes are back", "its old bytes would be back")
 		}
 		scr.Text("", "  ", w.Short(c.Path)+": "+what, view.Normal)
 		if c.Edit.Backup != "" && !purge {
