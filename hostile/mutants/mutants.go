@@ -58,7 +58,7 @@ var mutants = []mutant{
 	{"a busy coordinator is woken", "pkg/handler/courier.go", `busy = busy && ok && now`, `busy = busy && !ok && now`, handlers},
 	{"a stopped agent's stop is answered", "pkg/gate/hold.go", `return f.AgentStopped }`, `return false }`, gates},
 	{"an attended coordinator is held", "pkg/gate/lead.go", `return !f.Held }`, `return false }`, gates},
-	{"a coordinator's turn has no patience", "pkg/handler/lead.go", `spent.Waited = waited`, `_ = waited`, handlers},
+	{"a coordinator's turn has no patience", "pkg/handler/lead.go", `spent.Waited, spent.Told = waited,`, `_, spent.Told = waited,`, handlers},
 	{"news that waits is not seen", "pkg/gate/lead.go", `return len(f.Work)+len(f.News) == 0 }`, `return len(f.Work) == 0 }`, gates},
 	{"a silent agent holds its coordinator", "pkg/handler/lead.go", `return becauseStuck`, `return ""`, handlers},
 
@@ -323,7 +323,7 @@ var mutants = []mutant{
 	{"Retry-After is not heard", "pkg/export/send.go", `if passes && later.After > 0 {`, `if passes && later.After < 0 {`, exports},
 	{"what is refused is given up by a service", "pkg/export/send.go", `if err == nil || !passes && e.Patience > 0 {`, `if err == nil || !passes {`, exports},
 	{"what is too large is given up", "pkg/export/send.go", `if errors.Is(err, otlp.ErrTooLarge) {`, `if false {`, exports},
-	{"a series begins with its value", "pkg/export/sums.go", `first.Time, first.Int = otlp.At(last), &zero`, `first.Time, zero = otlp.At(last), value`, exports},
+	{"a series begins with its value", "pkg/export/sums.go", `first.Time, first.Int = otlp.At(last), &zero`, `first.Time, first.Int = otlp.At(last), &value; _ = zero`, exports},
 	{"a point is older than the last", "pkg/export/sums.go", `if earliest := c.Last.Add(pointGap); now.Before(earliest) {`, `if earliest := c.Last.Add(pointGap); now.Before(earliest) && false {`, exports},
 	{"a bound belongs to the bucket above it", "pkg/export/sums.go", `at, _ := slices.BinarySearch(m.Metric.Bounds, m.Value)`, `at, found := slices.BinarySearch(m.Metric.Bounds, m.Value); if found { at++ }`, exports},
 	{"series are without bounds", "pkg/export/sums.go", `len(c.Sums) >= maxSeries`, `len(c.Sums) < 0`, exports},
