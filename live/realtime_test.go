@@ -31,7 +31,10 @@ func realtime(name, about, script string, background bool) scenario {
 		Hold: installedHold, Codes: []string{holdOver, taskEnded}, Limit: 20*time.Minute + 2**realtimeFlag,
 		Scripts: func(w *world) scripts {
 			own := model.Launch("own", "Bash", map[string]any{"description": "own", "run_in_background": true,
-				"command": fmt.Sprintf("sleep %d; echo RESULT-$((6*7))-own; touch %s", int(realtimeFlag.Seconds()), w.path("own", "done"))})
+				// It tells how far it is, as builds do: what is silent and idle for ten
+				// minutes is let go.
+				"command": fmt.Sprintf("for i in $(seq %d); do sleep 20; echo step $i; done; echo RESULT-$((6*7))-own; touch %s",
+					int(*realtimeFlag/(20*time.Second)), w.path("own", "done"))})
 			return scripts{
 				lead:   steps(lead, blocks{agent(script, background)}),
 				script: w.patient(script, blocks{own}),

@@ -183,9 +183,13 @@ func TestACalmProcess(t *testing.T) {
 func TestACommandLine(t *testing.T) {
 	t.Parallel()
 	h := System()
-	words := []string{"sh", "-c", `read x`, "a word", "", "--input-format", "stream-json", "ü\n"}
+	words := []string{"sh", "-c", `echo; read x`, "a word", "", "--input-format", "stream-json", "ü\n"}
 	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,6 +197,9 @@ func TestACommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := cmd.Process.Pid
+	if _, err := out.Read(make([]byte, 1)); err != nil { // it runs now
+		t.Fatal(err)
+	}
 	if got, ok := h.Command(pid); !ok || !slices.Equal(got, words) {
 		t.Errorf("%q, %v", got, ok)
 	}

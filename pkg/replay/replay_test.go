@@ -121,9 +121,9 @@ func checkStop(t *testing.T, play *Play, s Step, want Expect, names map[string]s
 		own = append(own, task.ID)
 	}
 	slices.Sort(own)
-	slices.Sort(want.Own)
-	if !slices.Equal(own, want.Own) {
-		t.Errorf("event %d: own tasks %v, want %v", s.Index, own, want.Own)
+	wanted := slices.Sorted(slices.Values(want.Own)) // other variants of the recording read it too
+	if !slices.Equal(own, wanted) {
+		t.Errorf("event %d: own tasks %v, want %v", s.Index, own, wanted)
 	}
 	if out.Facts.Candidates == 0 {
 		return // nothing could be own, so nobody's owner was looked for
