@@ -72,8 +72,9 @@ func TestWhatTheHookReaches(t *testing.T) {
 		}
 	}
 	// The client's command line and kind, the timeout of our own entry, and what the
-	// person's and the project's files say.
-	clientsOwn := regexp.MustCompile(`^/proc/([0-9]+|self)/(cmdline|stat)$|^/etc/claude-code/managed-settings\.json$|/\.claude/settings(\.local)?\.json$|^\.stopgate\.toml$|/stopgate/config\.toml$`)
+	// person's and the project's files say; and, for a hold, which processes there are
+	// and what those of the task do.
+	clientsOwn := regexp.MustCompile(`^/proc$|^[0-9]+/(stat|io|fd|fdinfo/[0-9]+|net/tcp6?|task/[0-9]+/children)$|^/proc/([0-9]+|self)/(cmdline|stat)$|^/etc/claude-code/managed-settings\.json$|/\.claude/settings(\.local)?\.json$|^\.stopgate\.toml$|/stopgate/config\.toml$`)
 	slices.Sort(reached)
 	reached = slices.Compact(reached)
 	agents := filepath.Join(w.dir, "p", w.session, "subagents")
