@@ -53,9 +53,18 @@ func (b *bench) waiting(n int, couriers bool, span time.Duration) (err error) {
 			w.end()
 		}
 	}()
+	var agents, tasks []string
 	for i := range n {
-		time.Sleep(20 * time.Millisecond)
 		agent := fmt.Sprintf("a%016d", i)
+		agents, tasks = append(agents, agent), append(tasks, taskOf(agent))
+	}
+	for _, agent := range agents {
+		if err := w.leaves(agent, tasks); err != nil {
+			return err
+		}
+	}
+	for _, agent := range agents {
+		time.Sleep(20 * time.Millisecond)
 		hold, err := b.wait(w, agent, "gate", "--hold", "1h")
 		if err != nil {
 			return err
@@ -123,31 +132,39 @@ func digits(value float64) int {
 	return 0
 }
 
-// wait starts a hook for the stop of an agent whose own shell runs.
-func (b *bench) wait(w world, agent string, args ...string) (*waiter, error) {
-	task := "b" + agent[9:]
+// taskOf is the shell of an agent that is waited for.
+func taskOf(agent string) string { return "b" + agent[9:] }
+
+// leaves writes what is on disk when an agent wants to stop while its own shell runs,
+// and its stop, which lists the tasks of all agents as the client does: one that is
+// not listed has ended.
+func (w world) leaves(agent string, tasks []string) error {
+	task := taskOf(agent)
 	path := filepath.Join(filepath.Dir(w.agent), "agent-"+agent+".jsonl")
 	text := strings.ReplaceAll(launch(task, w.dir)+lastWords(), "a0123456789abcdef", agent)
 	text = strings.ReplaceAll(text, "2026-11-30T12:54:0", time.Now().UTC().Format("2006-01-02T15:04:0"))
-	payload, err := os.ReadFile(first(w.payload(0, "general-purpose", task)))
+	payload, err := os.ReadFile(first(w.payload(0, "general-purpose", tasks...)))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	in := filepath.Join(w.dir, agent+".json")
-	err = errors.Join(
+	return errors.Join(
 		os.WriteFile(path, []byte(text), 0o600),
 		os.WriteFile(strings.TrimSuffix(path, ".jsonl")+".meta.json", []byte(`{"agentType":"general-purpose"}`), 0o600),
 		os.WriteFile(w.output(task), []byte("working\n"), 0o600),
-		os.WriteFile(in, []byte(strings.ReplaceAll(string(payload), "a0123456789abcdef", agent)), 0o600))
-	if err != nil {
-		return nil, err
-	}
-	stdin, err := os.Open(in)
+		os.WriteFile(w.stop(agent), []byte(strings.ReplaceAll(string(payload), "a0123456789abcdef", agent)), 0o600))
+}
+
+// stop is the file with an agent's stop.
+func (w world) stop(agent string) string { return filepath.Join(w.dir, agent+".json") }
+
+// wait starts a hook for the stop of an agent.
+func (b *bench) wait(w world, agent string, args ...string) (*waiter, error) {
+	stdin, err := os.Open(w.stop(agent))
 	if err != nil {
 		return nil, err
 	}
 	defer stdin.Close() //nolint:errcheck // only read
-	hook := &waiter{cmd: exec.Command(b.hook, args...), said: make(chan time.Time, 1), task: task}
+	hook := &waiter{cmd: exec.Command(b.hook, args...), said: make(chan time.Time, 1), task: taskOf(agent)}
 	hook.cmd.Stdin, hook.cmd.Env = stdin, append(os.Environ(), state.EnvDir+"="+w.state, "CLAUDE_PID="+strconv.Itoa(os.Getpid()))
 	out, err := hook.cmd.StdoutPipe()
 	if err != nil {
@@ -214,8 +231,9 @@ func usageOf(all []*waiter) usage {
 	var u usage
 	for _, w := range all {
 		dir := filepath.Join("/proc", strconv.Itoa(w.cmd.Process.Pid))
-		threads, _ := filepath.Glob(filepath.Join(dir, "task", "*")) // none: it has ended
-		if len(threads) > 0 {
+		threads, _ := filepath.Glob(filepath.Join(dir, "task", "*"))
+		// One that has ended is there until it is waited for, but has no memory.
+		if field(filepath.Join(dir, "status"), "VmRSS:") > 0 {
 			u.processes++
 		}
 		for _, thread := range threads {
