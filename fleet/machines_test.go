@@ -16,7 +16,7 @@ import (
 
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
-	"stopgate/pkg/replay"
+	"stopgate/pkg/replay/replaytest"
 	"stopgate/pkg/state"
 	"stopgate/pkg/status"
 	"stopgate/pkg/transcript"
@@ -38,7 +38,7 @@ func recordings(t *testing.T) []recording {
 	}
 	var all []recording
 	for _, folder := range folders {
-		rec, play := played(t, folder)
+		rec, play := replaytest.Played(t, folder)
 		snap, err := ledger.ReadFile(t.Context(), play.State.Stores()[0])
 		if err != nil {
 			t.Fatal(err)
@@ -46,22 +46,6 @@ func recordings(t *testing.T) []recording {
 		all = append(all, recording{filepath.Base(folder), rec.Version(), snap})
 	}
 	return all
-}
-
-func played(t *testing.T, folder string) (*replay.Recording, *replay.Play) {
-	t.Helper()
-	rec, err := replay.Load(os.DirFS(folder))
-	if err != nil {
-		t.Fatal(err)
-	}
-	play, err := rec.Start(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := play.Run(replay.Options{}, func(replay.Step) {}); err != nil {
-		t.Fatal(err)
-	}
-	return rec, play
 }
 
 // machine is one of a team's.

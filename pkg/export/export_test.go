@@ -20,7 +20,7 @@ import (
 	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/otlp"
-	"stopgate/pkg/replay"
+	"stopgate/pkg/replay/replaytest"
 	"stopgate/pkg/state"
 	"stopgate/pkg/status"
 	"stopgate/pkg/transcript"
@@ -153,17 +153,7 @@ type world struct {
 // recorded is a machine on which a recorded session ran.
 func recorded(t *testing.T, name string) *world {
 	t.Helper()
-	rec, err := replay.Load(os.DirFS(filepath.Join("../replay/testdata/captures", name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	play, err := rec.Start(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := play.Run(replay.Options{}, func(replay.Step) {}); err != nil {
-		t.Fatal(err)
-	}
+	_, play := replaytest.Played(t, filepath.Join("../replay/testdata/captures", name))
 	return &world{t: t, clock: &clock{now: play.Clock().Now().Add(time.Minute)}, dir: play.State, files: play.Files, env: map[string]string{}}
 }
 

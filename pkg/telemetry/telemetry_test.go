@@ -16,7 +16,7 @@ import (
 
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/otlp"
-	"stopgate/pkg/replay"
+	"stopgate/pkg/replay/replaytest"
 	"stopgate/pkg/status"
 )
 
@@ -25,18 +25,9 @@ const captures = "../replay/testdata/captures"
 // recorded is what is known of a recorded session in the end.
 func recorded(t *testing.T, folder string) Known {
 	t.Helper()
-	rec, err := replay.Load(os.DirFS(folder))
-	if err != nil {
-		t.Fatal(err)
-	}
-	play, err := rec.Start(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := play.Run(replay.Options{}, func(replay.Step) {}); err != nil {
-		t.Fatal(err)
-	}
+	rec, play := replaytest.Played(t, folder)
 	k := Known{Over: true, Now: play.Clock().Now(), Version: rec.Version()}
+	var err error
 	if k.Snapshot, err = ledger.ReadFile(t.Context(), play.State.Stores()[0]); err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,11 @@ package timeline
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"stopgate/pkg/replay"
+	"stopgate/pkg/replay/replaytest"
 	"stopgate/pkg/status"
 )
 
@@ -17,17 +16,7 @@ const captures = "../replay/testdata/captures"
 // recorded is the timeline of a recorded session, at its last event.
 func recorded(t testing.TB, name string, args ...string) Timeline {
 	t.Helper()
-	rec, err := replay.Load(os.DirFS(filepath.Join(captures, filepath.FromSlash(name))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	play, err := rec.Start(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := play.Run(replay.Options{Args: args}, func(replay.Step) {}); err != nil {
-		t.Fatal(err)
-	}
+	_, play := replaytest.Played(t, filepath.Join(captures, filepath.FromSlash(name)), args...)
 	return Build(read(t, status.Source{Dir: play.State, Files: play.Files, Now: play.Clock().Now(), Env: func(string) string { return "" }})).In(time.UTC)
 }
 
