@@ -42,28 +42,10 @@ const (
 	keepLast = 8
 )
 
-// Expect tells what the history says of commands of a project, in their order. It
-// creates nothing, and waits for a lock until ctx is done. Where it fails, nothing
-// is said of any.
-func Expect(ctx context.Context, dir state.Dir, now time.Time, project string, commands ...string) ([]Expectation, error) {
-	out := make([]Expectation, len(commands))
-	err := view(ctx, dir, func(tx *bolt.Tx) error {
-		for i, command := range commands {
-			if e, ok := get(tx, keyOf(tx, command, project)); ok && !e.old(now) {
-				out[i] = e.Expect()
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return make([]Expectation, len(commands)), err
-	}
-	return out, nil
-}
-
-// Ask is [Expect] with the keys of the commands, by which [Note] can name them once
-// their text is forgotten. A store without a secret has no keys; where there is none
-// yet, it is begun.
+// Ask tells what the history says of commands of a project, in their order, and their
+// keys, by which [Note] can name them once their text is forgotten. A store without a
+// secret has no keys; where there is none yet, it is begun. It waits for a lock until
+// ctx is done. Where it fails, nothing is said of any.
 func Ask(ctx context.Context, dir state.Dir, now time.Time, project string, commands ...string) (keys []string, expected []Expectation, err error) {
 	ask := func(tx *bolt.Tx) {
 		keys, expected = make([]string, len(commands)), make([]Expectation, len(commands))

@@ -21,6 +21,12 @@ import (
 
 var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
+// asked is what [Ask] says of commands, without their keys.
+func asked(ctx context.Context, dir state.Dir, now time.Time, project string, commands ...string) ([]Expectation, error) {
+	_, expected, err := Ask(ctx, dir, now, project, commands...)
+	return expected, err
+}
+
 // TestMain is also another process that notes things.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("HISTORY_TEST_DIR"); dir != "" {
@@ -49,11 +55,14 @@ func record(t testing.TB, dir state.Dir, now time.Time, notes ...Note) {
 
 func expect(t testing.TB, dir state.Dir, now time.Time, command string) Expectation {
 	t.Helper()
-	x, err := Expect(t.Context(), dir, now, project, command)
-	if err != nil || len(x) != 1 {
-		t.Fatal(x, err)
+	e, found, err := Find(t.Context(), dir, now, project, command)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return x[0]
+	if !found {
+		return Expectation{}
+	}
+	return e.Expect()
 }
 
 // What happened to a command, and what is expected of it then.
@@ -100,7 +109,7 @@ func TestExpectations(t *testing.T) {
 			if got := expect(t, dir, noon, "npm run y"); got != (Expectation{}) {
 				t.Errorf("of another command: %+v", got)
 			}
-			if x, err := Expect(t.Context(), dir, noon, "/srv/other", "npm run x"); err != nil || x[0] != (Expectation{}) {
+			if x, err := asked(t.Context(), dir, noon, "/srv/other", "npm run x"); err != nil || x[0] != (Expectation{}) {
 				t.Errorf("in another project: %+v, %v", x, err)
 			}
 		})
@@ -111,7 +120,7 @@ func TestSeveralCommandsAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	record(t, dir, noon, Note{Command: "a", Project: project, What: Ended, Took: time.Minute}, Note{Command: "b", Project: project, What: Left, Took: 0}, Note{Command: "b", Project: project, What: Left, Took: 0}, Note{Command: " ", Project: project, What: Ended, Took: 0})
-	x, err := Expect(t.Context(), dir, noon, project, "b", "", "a", "c")
+	x, err := asked(t.Context(), dir, noon, project, "b", "", "a", "c")
 	if err != nil || !x[0].NotWaited || x[1] != (Expectation{}) || !x[2].Ends || x[3] != (Expectation{}) {
 		t.Errorf("%+v, %v", x, err)
 	}
@@ -257,7 +266,7 @@ func TestWhatBecomesOfTheFile(t *testing.T) {
 				if err := c.damage(dir.History()); err != nil {
 					t.Fatal(err)
 				}
-				x, err := Expect(t.Context(), dir, at, project, "a", "b")
+				x, err := asked(t.Context(), dir, at, project, "a", "b")
 				if !errors.Is(err, c.reads) || len(x) != 2 || x[0] != (Expectation{}) {
 					t.Errorf("%+v, %v", x, err)
 				}
@@ -323,7 +332,7 @@ func TestAStoreOfANewerVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := must(os.ReadFile(dir.History()))
-	if x, err := Expect(t.Context(), dir, noon, project, "a"); !errors.Is(err, store.ErrNewer) || x[0] != (Expectation{}) {
+	if x, err := asked(t.Context(), dir, noon, project, "a"); !errors.Is(err, store.ErrNewer) || x[0] != (Expectation{}) {
 		t.Errorf("%+v, %v", x, err)
 	}
 	if err := Record(t.Context(), dir, noon, Note{Command: "a", Project: project, What: Ended, Took: 0}); !errors.Is(err, store.ErrNewer) {
@@ -354,7 +363,7 @@ func TestALockThatIsHeld(t *testing.T) {
 	defer lock.Release()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if x, err := Expect(ctx, dir, noon, project, "a"); !errors.Is(err, store.ErrBusy) || x[0] != (Expectation{}) {
+	if x, err := asked(ctx, dir, noon, project, "a"); !errors.Is(err, store.ErrBusy) || x[0] != (Expectation{}) {
 		t.Errorf("%+v, %v", x, err)
 	}
 	if err := Record(ctx, dir, noon, Note{Command: "a", Project: project, What: Ended, Took: 0}); !errors.Is(err, store.ErrBusy) {
@@ -435,7 +444,7 @@ func TestHostileCommands(t *testing.T) {
 func BenchmarkExpect(b *testing.B) {
 	dir := full(b)
 	for b.Loop() {
-		if _, err := Expect(b.Context(), dir, noon, project, "a", "b"); err != nil {
+		if _, err := asked(b.Context(), dir, noon, project, "a", "b"); err != nil {
 			b.Fatal(err)
 		}
 	}
