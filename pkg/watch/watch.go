@@ -63,12 +63,12 @@ func Run(ctx context.Context, w World, in io.Reader, out io.Writer, env []string
 	if err != nil {
 		return err
 	}
-	p := tea.NewProgram(newModel(w, first), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env), tea.WithFPS(frames))
+	// A context or a signal of the library's own would kill its program: it would then
+	// close the terminal's reader while that still reads. So ctx asks it to quit.
+	p := tea.NewProgram(newModel(w, first), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env), tea.WithFPS(frames))
+	defer context.AfterFunc(ctx, p.Quit)()
 	go w.follow(ctx, first, p.Send)
 	_, err = p.Run()
-	if ctx.Err() != nil {
-		return nil
-	}
 	return err
 }
 
