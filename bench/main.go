@@ -35,7 +35,7 @@ import (
 func main() {
 	rounds := flag.Int("rounds", 200, "runs of each quick measurement")
 	size := flag.Int64("size", 1<<30, "bytes of the long transcript")
-	span := flag.Duration("waiting", 20*time.Second, "how long hooks that wait are measured; 0 for not at all")
+	span := flag.Duration("waiting", 45*time.Second, "how long hooks that wait are measured; 0 for not at all")
 	only := flag.Bool("only-waiting", false, "measure nothing else")
 	flag.Parse()
 	if err := run(*rounds, *size, *span, *only); err != nil {

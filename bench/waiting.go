@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"stopgate/pkg/ledger"
@@ -58,10 +59,18 @@ func (b *bench) waiting(n int, couriers bool, span time.Duration) (err error) {
 		agent := fmt.Sprintf("a%016d", i)
 		agents, tasks = append(agents, agent), append(tasks, taskOf(agent))
 	}
-	for _, agent := range agents {
+	for i, agent := range agents {
 		if err := w.leaves(agent, tasks); err != nil {
 			return err
 		}
+		shell, err := w.shell(tasks[i])
+		if err != nil {
+			return err
+		}
+		defer func() {
+			_ = shell.Process.Kill() // may have ended
+			_ = shell.Wait()
+		}()
 	}
 	for _, agent := range agents {
 		time.Sleep(20 * time.Millisecond)
@@ -141,7 +150,7 @@ func taskOf(agent string) string { return "b" + agent[9:] }
 func (w world) leaves(agent string, tasks []string) error {
 	task := taskOf(agent)
 	path := filepath.Join(filepath.Dir(w.agent), "agent-"+agent+".jsonl")
-	text := strings.ReplaceAll(launch(task, w.dir)+lastWords(), "a0123456789abcdef", agent)
+	text := strings.ReplaceAll(launch(task, filepath.Join(w.dir, "tasks"))+lastWords(), "a0123456789abcdef", agent)
 	text = strings.ReplaceAll(text, "2026-11-30T12:54:0", time.Now().UTC().Format("2006-01-02T15:04:0"))
 	payload, err := os.ReadFile(first(w.payload(0, "general-purpose", tasks...)))
 	if err != nil {
@@ -150,6 +159,7 @@ func (w world) leaves(agent string, tasks []string) error {
 	return errors.Join(
 		os.WriteFile(path, []byte(text), 0o600),
 		os.WriteFile(strings.TrimSuffix(path, ".jsonl")+".meta.json", []byte(`{"agentType":"general-purpose"}`), 0o600),
+		os.MkdirAll(filepath.Dir(w.output(task)), 0o700),
 		os.WriteFile(w.output(task), []byte("working\n"), 0o600),
 		os.WriteFile(w.stop(agent), []byte(strings.ReplaceAll(string(payload), "a0123456789abcdef", agent)), 0o600))
 }
@@ -182,7 +192,20 @@ func (b *bench) wait(w world, agent string, args ...string) (*waiter, error) {
 
 func first(path string, _ error) string { return path } // a missing file is told by its reader
 
-func (w world) output(task string) string { return filepath.Join(w.dir, task+".output") }
+func (w world) output(task string) string { return filepath.Join(w.dir, "tasks", task+".output") }
+
+// shell is the process of a task, started as the client starts them, whose processes a
+// hold looks at (docs/client.md: the processes of a background shell).
+func (w world) shell(task string) (*exec.Cmd, error) {
+	out, err := os.OpenFile(w.output(task), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close() //nolint:errcheck // the shell has it
+	c := exec.Command("sleep", "1h")
+	c.Stdout, c.Stderr, c.SysProcAttr = out, out, &syscall.SysProcAttr{Setsid: true}
+	return c, c.Start()
+}
 
 // allHold waits until so many stops are held.
 func (w world) allHold(n int) error {

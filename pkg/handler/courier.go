@@ -26,7 +26,7 @@ const (
 	courierCatchUp = 3 * time.Second
 	// courierPace is how often it looks: it has time, and need not be woken by
 	// every line of the coordinator's as a hold is.
-	courierPace = 1500 * time.Millisecond
+	courierPace = 3 * time.Second
 	// courierEnd gives the client time to tell the news itself: to the agent after
 	// the end, and to the coordinator once that has nothing else to do.
 	courierEnd = 5 * time.Second

@@ -196,7 +196,7 @@ func TestAnAgentHasOneCourier(t *testing.T) {
 	})
 	began := s.clock.Now()
 	code, _, _, stderr := s.run(s.stopPayload(false, "b1"), "courier")
-	if took := s.clock.Now().Sub(began); code != 0 || stderr != "" || took > 12*time.Second {
+	if took := s.clock.Now().Sub(began); code != 0 || stderr != "" || took > 10*time.Second+courierPace {
 		t.Errorf("exit code %d after %s, %q", code, took, stderr)
 	}
 	if w := s.snapshot().Watches[testAgent]; w.PID != 99 {
@@ -231,15 +231,15 @@ func TestACourierOfABusyCoordinator(t *testing.T) {
 	}
 }
 
-// However a courier rests, the end of its client ends it.
-func TestACourierWhoseClientIsGoneLeavesAtOnce(t *testing.T) {
+// However a courier rests, the end of its client ends it, at its next look.
+func TestACourierWhoseClientIsGoneLeaves(t *testing.T) {
 	for name, test := range map[string]struct {
-		unsaid bool
-		gone   time.Duration
+		unsaid     bool
+		gone, look time.Duration
 	}{
-		"while it waits for the agent's last message": {true, 1500 * time.Millisecond},
-		"while it waits for the task":                 {false, 4 * time.Second},
-		"while the client could wake the agent":       {false, 11 * time.Second},
+		"while it waits for the agent's last message": {true, 1500 * time.Millisecond, 300 * time.Millisecond},
+		"while it waits for the task":                 {false, 4500 * time.Millisecond, courierPace},
+		"while the client could wake the agent":       {false, 13 * time.Second, courierStep},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -253,7 +253,7 @@ func TestACourierWhoseClientIsGoneLeavesAtOnce(t *testing.T) {
 				payload = strings.Replace(payload, `"last_assistant_message":"`, `"last_assistant_message":"not yet: `, 1)
 			}
 			code, _, _, _ := s.run(payload, "courier")
-			if took := s.clock.Now().Sub(began); code != 0 || took > test.gone+300*time.Millisecond {
+			if took := s.clock.Now().Sub(began); code != 0 || took > test.gone+test.look {
 				t.Errorf("exit code %d after %s, the client was gone after %s", code, took, test.gone)
 			}
 		})

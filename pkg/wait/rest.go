@@ -13,7 +13,7 @@ import (
 const (
 	// tick is how often is looked without any change: for what nothing tells of,
 	// such as a parent that is gone or a file that comes to be.
-	tick = 1500 * time.Millisecond
+	tick = 1800 * time.Millisecond
 	// Where files cannot be watched, the pause between looks grows with the time
 	// without a change, by one in backoffPart, to backoffMost.
 	backoffPart = 20
