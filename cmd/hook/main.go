@@ -32,7 +32,7 @@ func main() {
 		return
 	}
 	h := host.System()
-	h.Held, h.Processes = process.Held, true
+	h.Held, h.Processes, h.Become = process.Held, true, host.Become
 	h.Args = policy.Configured(h.Args, h.Env)
 	os.Exit(handler.Main(h))
 }

@@ -161,8 +161,7 @@ what is wrong with them. The exit code is 1 when something is.`,
 // loadConfig reads the files that count in a folder, with all that is wrong with them.
 func loadConfig(h host.Host, cwd string) (config.Config, []config.Problem) {
 	c, problems := config.Load(h, cwd)
-	_, more := c.Exports()
-	return c, append(problems, more...)
+	return c, append(problems, c.WrongOthers()...)
 }
 
 // checkConfig says what is wrong with the files that count here, or that nothing is.

@@ -40,6 +40,7 @@ var commands = []func(*app) *cobra.Command{
 	(*app).watch,
 	(*app).timeline,
 	(*app).statusline,
+	(*app).notice,
 	(*app).log,
 	(*app).explain,
 	(*app).demo,

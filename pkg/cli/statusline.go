@@ -56,6 +56,7 @@ const lineWait = 100 * time.Millisecond
 func (a *app) printLine(beside string, noText bool) error {
 	input, _ := event.Read(a.h.Stdin, event.IdleLimit, event.TotalLimit) // none is no session
 	line := a.line(input, noText)
+	defer a.noticeBeside(gjson.GetBytes(input, "session_id").Str)
 	if beside != "" {
 		theirs := a.beside(beside, input)
 		if _, err := a.h.Stdout.Write(theirs); err != nil {

@@ -71,8 +71,16 @@ const outputSize = 256 << 10
 
 // watched is the world of the live view.
 func (a *app) watched(o watchOptions, f status.Filter) watch.World {
+	noticed := a.h.Clock.Now()
 	return watch.World{
-		Load: func(ctx context.Context) (status.Status, error) { return a.source().Load(ctx, f) },
+		Load: func(ctx context.Context) (status.Status, error) {
+			st, err := a.source().Load(ctx, f)
+			if st.Now.Sub(noticed) >= time.Minute {
+				noticed = st.Now
+				a.noticeOf(st)
+			}
+			return st, err
+		},
 		Output: func(t status.Task) []string {
 			if o.noText || t.Output == "" {
 				return nil

@@ -35,9 +35,8 @@ type Config struct {
 	Lead Value[string]
 	// History tells whether to keep how commands ended. Only a person says it.
 	History Value[bool]
-	// Export are the values below [export] as they stand in the person's file: see
-	// [Config.Exports].
-	Export []Raw
+	// Others are the values in the person's file that only hookctl has a use for.
+	Others []Raw
 	// PersonPath and ProjectPath are the files that count, "" for none.
 	PersonPath, ProjectPath string
 }
@@ -162,7 +161,7 @@ func (c Config) Rows(entries ...policy.Policy) []Row {
 		}
 		rows = append(rows, row)
 	}
-	return append(rows, c.exportRows()...)
+	return append(append(rows, c.exportRows()...), c.noticeRows()...)
 }
 
 // Overruled are the settings that a file gives and a flag of one of these entries

@@ -175,7 +175,7 @@ func TestWhatIsWrongWithAFile(t *testing.T) {
 		{"too many", "ignore = [" + strings.Repeat(`"x",`, 65) + "]", "1: ignore: more than 64 patterns"},
 		{"a list in a list", "ignore = [[\"x\"]]", "1: ignore: pattern 1: an array, not a string"},
 		{"a key that nobody knows", "# a\npatienc = \"1h\"", "2: patienc: no setting that is known here"},
-		{"a table that nobody knows", "[notify]\ncommand = [\"x\"]", "2: notify.command: no setting that is known here"},
+		{"a table that nobody knows", "[notes]\ncommand = [\"x\"]", "2: notes.command: no setting that is known here"},
 		{"tables in a list", "[[lead]]\nwhen = \"never\"", "1: lead: a list of tables, of which none is known; 2: lead.: no setting"},
 		{"a table for a value", "patience = { for = \"1h\" }", "1: patience.for: no setting that is known here"},
 		{"twice", "patience = \"1h\"\npatience = \"2h\"", "2: patience: given twice; the first counts"},

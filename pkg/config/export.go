@@ -1,28 +1,10 @@
 package config
 
-import "slices"
-
-// exportTable is the table of what hookctl export goes by. The hook has no use for it
-// and does not know its settings: what is wrong with them is said by [Config.Exports].
+// exportTable is the table of what hookctl export goes by: see [Raw].
 const exportTable = "export"
 
-// Raw is a value below [export] as it stands in a file.
-type Raw struct {
-	Name, text string
-	kind       kind
-	path       string
-	line       int
-}
-
-// exportKey is one setting below [export].
-type exportKey struct {
-	name          string
-	kind          kind
-	help, example string
-}
-
-func exportKeys() []exportKey {
-	return []exportKey{
+func exportKeys() []otherKey {
+	return []otherKey{
 		{"endpoint", aString, "where hookctl export sends, as the base of OTLP over HTTP", `"https://collector.example.org:4318"`},
 		{"headers", aString, "headers of its requests, name=value,name=value", `"authorization=Bearer%20…"`},
 		{"certificate", aString, "file of those who sign the endpoint's certificate", `"/etc/ssl/collector-ca.pem"`},
@@ -40,26 +22,10 @@ func exportKeys() []exportKey {
 // others that stand there. Only a person says them.
 func (c Config) Exports() (map[string]string, []Problem) {
 	out := map[string]string{}
-	var problems []Problem
-	for _, v := range c.Export {
-		problem := func(text string) {
-			problems = append(problems, Problem{Path: v.path, Line: v.line, Text: shown(exportTable+"."+v.Name) + ": " + text})
-		}
-		i := slices.IndexFunc(exportKeys(), func(k exportKey) bool { return k.name == v.Name })
-		if i < 0 {
-			problem("no setting that is known here")
-			continue
-		}
-		if err := (raw{kind: v.kind}).want(exportKeys()[i].kind); err != nil {
-			problem(err.Error())
-			continue
-		}
-		if _, twice := out[v.Name]; twice {
-			problem("given twice; the first counts")
-			continue
-		}
-		out[v.Name] = v.text
-	}
+	problems := c.judge(exportTable, exportKeys(), func(name string, v raw) error {
+		out[name] = v.text
+		return nil
+	})
 	return out, problems
 }
 

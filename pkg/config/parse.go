@@ -94,6 +94,13 @@ func names(it unstable.Iterator) []string {
 	return all
 }
 
+// What is wrong with a key.
+const (
+	unknown    = "no setting that is known here"
+	twice      = "given twice; the first counts"
+	personOnly = "for a person's own file only"
+)
+
 // take takes one key with its value, or those of the table that stands there.
 func (r *reader) take(path []string, e *unstable.Node) {
 	name, line := strings.Join(path, "."), r.line(e)
@@ -103,19 +110,18 @@ func (r *reader) take(path []string, e *unstable.Node) {
 		}
 		return
 	}
-	if len(path) == 2 && path[0] == exportTable && r.from == Person { //nolint:mnd // the table and the name
-		v := value(e.Value())
-		r.c.Export = append(r.c.Export, Raw{path[1], v.text, v.kind, r.path, line})
+	if r.from == Person && len(path) == 2 && (path[0] == exportTable || path[0] == noticeTable) { //nolint:mnd // the table and the name
+		r.c.Others = append(r.c.Others, Raw{path[0], path[1], value(e.Value()), r.path, line})
 		return
 	}
 	i := slices.IndexFunc(r.known, func(k key) bool { return k.name == name })
 	switch {
 	case i < 0:
-		r.problem(line, name, "no setting that is known here")
+		r.problem(line, name, unknown)
 	case r.seen[name]:
-		r.problem(line, name, "given twice; the first counts")
+		r.problem(line, name, twice)
 	case r.from == Project && !r.known[i].project:
-		r.problem(line, name, "for a person's own file only")
+		r.problem(line, name, personOnly)
 	default:
 		r.seen[name] = true
 		if err := r.known[i].take(r.c, value(e.Value()), r.from); err != nil {

@@ -24,9 +24,14 @@ func Template() string {
 		}
 		b.WriteString("# " + k.help + "\n#" + name + " = " + k.example + "\n")
 	}
-	b.WriteString("\n#[" + exportTable + "]\n")
-	for _, k := range exportKeys() {
-		b.WriteString("# " + k.help + "\n#" + k.name + " = " + k.example + "\n")
+	for _, other := range []struct {
+		table string
+		keys  []otherKey
+	}{{exportTable, exportKeys()}, {noticeTable, noticeKeys()}} {
+		b.WriteString("\n#[" + other.table + "]\n")
+		for _, k := range other.keys {
+			b.WriteString("# " + k.help + "\n#" + k.name + " = " + k.example + "\n")
+		}
 	}
 	return b.String()
 }

@@ -73,8 +73,7 @@ func (d Doctor) gather(ctx context.Context) facts {
 	f := facts{now: d.Now, short: d.World.Short, env: d.World.Env}
 	f.sources, f.plugins = d.World.Sources(), d.World.Plugins()
 	f.config, f.problems = config.Load(d.World.Host, d.World.Cwd)
-	_, more := f.config.Exports()
-	f.problems = append(f.problems, more...)
+	f.problems = append(f.problems, f.config.WrongOthers()...)
 	f.limits = d.World.Limits(d.World.Host, f.sources)
 	var hooks []setup.Hook
 	for _, s := range f.sources {

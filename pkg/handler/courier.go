@@ -88,7 +88,7 @@ func (r *run) courier() (Outcome, string) {
 	told := r.undelivered(ctx, tasks, result)
 	if len(told) == 0 {
 		if why = "nothing to tell"; result.Why == wait.Deadline {
-			why = "its time is over"
+			why, r.tell = ledger.NoteTimeOver, true
 		}
 		return out, ""
 	}

@@ -216,7 +216,9 @@ func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
 			if r.tidy {
 				r.sweep()
 			}
-			if res.wake != "" {
+			if res.wake == "" {
+				r.handOver()
+			} else {
 				if _, err := io.WriteString(h.Stderr, res.wake); err == nil {
 					return wakeCode, res.out
 				}
@@ -266,6 +268,10 @@ type run struct {
 	states map[string]process.State
 	// notes are what the history is to be told once the event is answered.
 	notes []history.Note
+
+	// tell tells that there may be something that a person wants to be told, notify that
+	// there is a word about that in the person's file, once [run.configure] has read it.
+	tell, notify bool
 
 	// tidy tells that the folder is to be swept once the event is answered.
 	tidy bool

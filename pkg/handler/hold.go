@@ -128,6 +128,7 @@ func (r *run) finish(out Outcome, watch *wait.Wait, live *liveness) (Outcome, []
 		return nil
 	})
 	out.Decision, out.Held = d, held
+	r.tell = r.tell || d.Last || d.Code == gate.StuckWork
 	if err != nil {
 		// What was held for cannot be charged, so it is not told either.
 		out.Err = err
@@ -193,6 +194,7 @@ func (r *run) reap(tx *ledger.Tx) {
 		tx.AddAct(ledger.Act{Deed: ledger.Fell, AgentID: w.AgentID, Tasks: w.Tasks, Note: becauseLost})
 	}
 	for _, h := range tx.Lost(lives) {
+		r.tell = true
 		agent, ok := tx.Agent(h.AgentID)
 		if !ok {
 			agent = ledger.Agent{ID: h.AgentID, First: h.Since, Type: h.Type}

@@ -82,6 +82,7 @@ func (r *run) configure() {
 	for _, p := range problems {
 		r.logger().Warn("configuration: "+p.Text, "file", p.Path, "line", p.Line, "ignored", p.Broken)
 	}
+	r.notify = c.Notifies()
 	r.p = config.Apply(r.p, c)
 }
 

@@ -60,6 +60,9 @@ type Host struct {
 	// one that wakes up cheaply, at the cost of some speed from then on. nil does
 	// nothing.
 	Calm func()
+	// Become makes a shell of this process and returns only where that fails
+	// (see [Become]). nil does nothing, as in a replay.
+	Become func(script, arg0, arg1 string)
 	// Watch begins to watch files. nil, or an error, means that one has to look
 	// again and again instead.
 	Watch func() (Watcher, error)

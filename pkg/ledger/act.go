@@ -26,6 +26,9 @@ const (
 	SwitchedOn  Deed = "on"
 )
 
+// NoteTimeOver is the note of a courier that left while its tasks still ran.
+const NoteTimeOver = "its time is over"
+
 // Act is something that was done other than to answer a stop. Acts and stops share
 // one numbering, which is the order in which they were recorded.
 type Act struct {

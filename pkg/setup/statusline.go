@@ -8,19 +8,21 @@ import (
 	"stopgate/pkg/settings"
 )
 
-// The status line's command line, and how often the client runs it, in seconds
+// LineRefresh is how often the client runs the status line, in seconds
 // (docs/client.md: the status line).
+const LineRefresh = 5
+
+// The status line's command line.
 const (
-	lineMode    = "statusline"
-	lineBeside  = "--beside"
-	lineRefresh = 5
+	lineMode   = "statusline"
+	lineBeside = "--beside"
 )
 
 // statusLine is how an edit treats the status line; want adds ours.
 func (w World) statusLine(want bool) settings.StatusLine {
 	ours := shellWord(w.Hookctl()) + " " + lineMode
 	return settings.StatusLine{
-		Want: want, Command: ours, Refresh: lineRefresh,
+		Want: want, Command: ours, Refresh: LineRefresh,
 		Wrap:   func(theirs string) string { return ours + " " + lineBeside + " " + shellWord(theirs) },
 		Unwrap: w.unwrapLine,
 	}
