@@ -134,4 +134,9 @@ func (w *world) course() {
 		w.carried()
 		w.quiet(settled)
 	}
+	// A coordinator that is held looks quiet where no recorder tells of its hold: what it
+	// was told is known once the run is over.
+	if w.host == client.Print && len(w.scenario.Endless) == 0 {
+		w.wait("the print run is over", 40*time.Second, w.over)
+	}
 }
