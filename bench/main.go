@@ -37,19 +37,20 @@ func main() {
 	size := flag.Int64("size", 1<<30, "bytes of the long transcript")
 	span := flag.Duration("waiting", 45*time.Second, "how long hooks that wait are measured; 0 for not at all")
 	only := flag.Bool("only-waiting", false, "measure nothing else")
+	looks := flag.Bool("only-looks", false, "measure what people run, and nothing else")
 	flag.Parse()
-	if err := run(*rounds, *size, *span, *only); err != nil {
+	if err := run(*rounds, *size, *span, *only, *looks); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
 type bench struct {
-	dir, hook, empty string
-	failed           bool
+	dir, hook, hookctl, empty string
+	failed                    bool
 }
 
-func run(rounds int, size int64, span time.Duration, only bool) (err error) {
+func run(rounds int, size int64, span time.Duration, only, looks bool) (err error) {
 	b := &bench{}
 	if b.dir, err = os.MkdirTemp("", "stopgate-bench-"); err != nil {
 		return err
@@ -66,17 +67,25 @@ func run(rounds int, size int64, span time.Duration, only bool) (err error) {
 		},
 		func() error { return b.first(rounds) },
 		func() error { return b.deciding(rounds) },
+		func() error { return b.statusLine(rounds) },
+		func() error { return b.looks(rounds) },
 		func() error { return b.many(min(rounds, 60), 1500) },
 		func() error { return b.long(size) },
 		func() error { return b.crowd(32) },
 		func() error { return b.crowd(150) },
 	}
-	if only {
-		measures = nil
-	}
-	measures = append(measures,
+	waiting := []func() error{
 		func() error { return b.waiting(1, false, span) },
-		func() error { return b.waiting(50, true, span) })
+		func() error { return b.waiting(50, true, span) },
+	}
+	switch {
+	case looks:
+		measures = []func() error{func() error { return b.statusLine(rounds) }, func() error { return b.looks(rounds) }}
+	case only:
+		measures = waiting
+	default:
+		measures = append(measures, waiting...)
+	}
 	for _, measure := range measures {
 		if err := measure(); err != nil {
 			return err
@@ -95,9 +104,9 @@ func (b *bench) build() error {
 	if err := os.WriteFile(empty, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
 		return err
 	}
-	b.hook, b.empty = filepath.Join(b.dir, "hook"), filepath.Join(b.dir, "empty")
+	b.hook, b.hookctl, b.empty = filepath.Join(b.dir, "hook"), filepath.Join(b.dir, "hookctl"), filepath.Join(b.dir, "empty")
 	built := filepath.Join(b.dir, "built")
-	for out, src := range map[string]string{b.hook: "./cmd/hook", b.empty: empty} {
+	for out, src := range map[string]string{b.hook: "./cmd/hook", b.hookctl: "./cmd/hookctl", b.empty: empty} {
 		c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", built, src)
 		c.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if text, err := c.CombinedOutput(); err != nil {

@@ -73,6 +73,7 @@ func parts() []part {
 		{"Tasks that take longer", clocked},
 		{"The lead of a team", teams},
 		{"How often it is told", counted},
+		{"The status line", shown},
 		{"The client alone", alone},
 		{"At real time", unscaled()},
 	}

@@ -119,7 +119,7 @@ type (
 var forkMode = []string{"CLAUDE_CODE_FORK_SUBAGENT=1"}
 
 // scenarios are those that TestClient plays.
-var scenarios = slices.Concat(plain, interrupted, taken, messages, clocked, teams, counted, alone)
+var scenarios = slices.Concat(plain, interrupted, taken, messages, clocked, teams, counted, shown, alone)
 
 // plain are the ways in which an agent leaves a task behind.
 var plain = []scenario{

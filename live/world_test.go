@@ -37,6 +37,8 @@ type world struct {
 	gone    atomic.Pointer[time.Time] // when
 	fates   []fate
 	cell    string // what the session showed, for the table
+	// line is what the status line was seen to show, screen what was drawn last.
+	line, screen string
 	// cutShort: the client ended before everything was played.
 	cutShort bool
 	left     []string // what it left running

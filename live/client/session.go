@@ -295,6 +295,20 @@ func (s *Session) Press(keys string) error {
 	return err
 }
 
+// Resize makes the terminal one column narrower or wider, so that the client draws it
+// anew.
+func (s *Session) Resize() error {
+	tty, ok := s.in.(*os.File)
+	if !ok || s.host != Terminal {
+		return errors.New("no terminal")
+	}
+	rows, columns, err := pty.Getsize(tty)
+	if err != nil {
+		return err
+	}
+	return pty.Setsize(tty, &pty.Winsize{Rows: uint16(rows), Cols: uint16(columns ^ 1)}) //nolint:gosec // its own size
+}
+
 // quiet waits until the terminal has shown something and then nothing new for a
 // while: it is ready for keys.
 func (s *Session) quiet(ctx context.Context, d time.Duration) error {

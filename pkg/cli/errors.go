@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -78,10 +79,10 @@ func (a *app) say(text string) {
 
 // plainly says in our words what the libraries found wrong with a command line.
 func (a *app) plainly(cmd *cobra.Command, err error) error {
-	if m := exclusive.FindStringSubmatch(err.Error()); m != nil {
+	if m := exclusive().FindStringSubmatch(err.Error()); m != nil {
 		return errors.New("--" + strings.ReplaceAll(m[1], " ", " and --") + " exclude each other")
 	}
-	m := unknownCommand.FindStringSubmatch(err.Error())
+	m := unknownCommand().FindStringSubmatch(err.Error())
 	word, notQuoted := "", error(nil)
 	if m != nil {
 		word, notQuoted = strconv.Unquote(m[1])
@@ -102,8 +103,10 @@ func (a *app) plainly(cmd *cobra.Command, err error) error {
 
 // What cobra says of flags that exclude each other, and of a word too many.
 var (
-	exclusive      = regexp.MustCompile(`^if any flags in the group \[[^\]]*\] are set none of the others can be; \[([^\]]*)\] were all set$`)
-	unknownCommand = regexp.MustCompile(`^unknown command (".*") for "`)
+	exclusive = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^if any flags in the group \[[^\]]*\] are set none of the others can be; \[([^\]]*)\] were all set$`)
+	})
+	unknownCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^unknown command (".*") for "`) })
 )
 
 // flagError says in our words what is wrong with a flag.

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,14 +34,14 @@ func Command(name string) *cobra.Command {
 }
 
 // itself is the program where a text names it, as a word of its own.
-var itself = regexp.MustCompile(`\bhookctl\b`)
+var itself = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bhookctl\b`) })
 
 // named is a text of ours with the program under the name by which it was called.
 func (a *app) named(text string) string {
 	if a.name == Names[0] {
 		return text
 	}
-	return itself.ReplaceAllLiteralString(text, a.name)
+	return itself().ReplaceAllLiteralString(text, a.name)
 }
 
 // rename gives a command and those below it help that names the program by how it

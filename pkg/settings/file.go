@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sort"
+	"sync"
 	"syscall"
 	"time"
 
@@ -34,11 +35,11 @@ const (
 
 // The names of what is left behind.
 var (
-	backupName = regexp.MustCompile(`\.stopgate-backup-[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$`)
-	lockName   = regexp.MustCompile(`^settings-[0-9a-f]{16}\.lock$`)
-	recordName = regexp.MustCompile(`^settings-[0-9a-f]{16}\.record\.json$`)
-	keptName   = regexp.MustCompile(`^settings-[0-9a-f]{16}-.*` + backupName.String())
-	tempName   = regexp.MustCompile(`^\.stopgate-[0-9]+\.tmp$`)
+	backupName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.stopgate-backup-[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$`) })
+	lockName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^settings-[0-9a-f]{16}\.lock$`) })
+	recordName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^settings-[0-9a-f]{16}\.record\.json$`) })
+	keptName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^settings-[0-9a-f]{16}-.*` + backupName().String()) })
+	tempName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.stopgate-[0-9]+\.tmp$`) })
 )
 
 // Options are the circumstances of an edit.
@@ -164,16 +165,16 @@ func Files(opts Options) []string {
 		info, err := e.Info()
 		switch {
 		case err != nil || !info.Mode().IsRegular():
-		case lockName.MatchString(e.Name()) && info.Size() == 0,
-			recordName.MatchString(e.Name()) && loadRecord(path) != nil,
-			tempName.MatchString(e.Name()):
+		case lockName().MatchString(e.Name()) && info.Size() == 0,
+			recordName().MatchString(e.Name()) && loadRecord(path) != nil,
+			tempName().MatchString(e.Name()):
 			all = append(all, path)
 		}
 	}
 	if opts.BackupDir != "" {
 		entries, _ = os.ReadDir(opts.BackupDir)
 		for _, e := range entries {
-			if keptName.MatchString(e.Name()) && e.Type().IsRegular() {
+			if keptName().MatchString(e.Name()) && e.Type().IsRegular() {
 				all = append(all, filepath.Join(opts.BackupDir, e.Name()))
 			}
 		}
@@ -604,7 +605,7 @@ func backups(target string, opts Options) ([]string, error) {
 	}
 	var all []string
 	for _, e := range entries {
-		at := backupName.FindStringIndex(e.Name())
+		at := backupName().FindStringIndex(e.Name())
 		if at != nil && e.Name()[:at[0]] == base && e.Type().IsRegular() {
 			all = append(all, filepath.Join(dir, e.Name()))
 		}

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -118,7 +119,7 @@ var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "ash"}
 
 // between is what may stand between a starter and the program: options, variables,
 // times.
-var between = regexp.MustCompile(`^(-.*|[A-Za-z_][A-Za-z0-9_]*=.*|[0-9.]+[smhd]?)$`)
+var between = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-.*|[A-Za-z_][A-Za-z0-9_]*=.*|[0-9.]+[smhd]?)$`) })
 
 // words finds the hook in a simple command: as its program, or as the one that its
 // program starts.
@@ -141,7 +142,7 @@ func (r recogniser) words(words []string, depth int) (Hook, bool) {
 			return Hook{}, false
 		}
 		words = words[1:]
-		for len(words) > 0 && between.MatchString(words[0]) {
+		for len(words) > 0 && between().MatchString(words[0]) {
 			// An option of one letter may have a value behind it.
 			if len(words[0]) == 2 && words[0][0] == '-' && len(words) > 2 && !r.is(words[1]) {
 				words = words[1:]

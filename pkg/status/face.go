@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -148,19 +149,21 @@ func Plain(s string) string {
 
 // What a progress looks like: a percentage, or so many of so many.
 var (
-	percent = regexp.MustCompile(`(?:^|[^\d.,])(\d{1,3})(?:[.,]\d+)? ?%`)
-	ofMany  = regexp.MustCompile(`(?:^|[\s\[(])(\d{1,7}) ?(?:/| of ) ?(\d{1,7})(?:$|[\s\]),:;])`)
+	percent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\d.,])(\d{1,3})(?:[.,]\d+)? ?%`) })
+	ofMany  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:^|[\s\[(])(\d{1,7}) ?(?:/| of ) ?(\d{1,7})(?:$|[\s\]),:;])`)
+	})
 )
 
 // progressOf is the progress that the last lines of an output show.
 func progressOf(lines []string) string {
 	for i := len(lines) - 1; i >= 0 && i >= len(lines)-progressLines; i-- {
-		if all := percent.FindAllStringSubmatch(lines[i], -1); len(all) > 0 {
+		if all := percent().FindAllStringSubmatch(lines[i], -1); len(all) > 0 {
 			if n, err := strconv.Atoi(all[len(all)-1][1]); err == nil && n <= 100 {
 				return strconv.Itoa(n) + " %"
 			}
 		}
-		if all := ofMany.FindAllStringSubmatch(lines[i], -1); len(all) > 0 {
+		if all := ofMany().FindAllStringSubmatch(lines[i], -1); len(all) > 0 {
 			m := all[len(all)-1]
 			done, err1 := strconv.Atoi(m[1])
 			whole, err2 := strconv.Atoi(m[2])

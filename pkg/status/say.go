@@ -5,33 +5,34 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // plainWords are a name or a path that can be said to a model: nothing in it can be
 // taken for more than a word.
-var plainWords = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.@-]{0,39}$`)
+var plainWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.@-]{0,39}$`) })
 
-var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./@+:\\-]{1,300}$`)
+var plainPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./@+:\\-]{1,300}$`) })
 
 // say is the sentence that a person pastes to the coordinator, so that an agent goes
 // on. A model reads it: it holds ids, and a name or a path only where that is plain;
 // never what a task runs or prints.
 func (s Session) say(a Agent) string {
 	who := "the agent"
-	if plainWords.MatchString(a.ID) {
+	if plainWords().MatchString(a.ID) {
 		who += " " + a.ID
 	}
-	if name := cmp.Or(a.Name, a.Description); name != a.ID && plainWords.MatchString(name) {
+	if name := cmp.Or(a.Name, a.Description); name != a.ID && plainWords().MatchString(name) {
 		who += " (" + name + ")"
 	}
 	var unheard, runs, outputs []string
 	for _, id := range a.Own {
 		t, _ := s.Task(id)
 		switch {
-		case t.Excused() || !plainWords.MatchString(id):
+		case t.Excused() || !plainWords().MatchString(id):
 		case t.State == TaskUndelivered:
 			unheard = append(unheard, id)
-			if plainPath.MatchString(t.Output) {
+			if plainPath().MatchString(t.Output) {
 				outputs = append(outputs, t.Output)
 			}
 		case t.State == TaskRunning:

@@ -107,7 +107,7 @@ func (s Source) held(snap ledger.Snapshot) (agents int, names []string) {
 	for i, t := range tasks {
 		name := ""
 		if i < most {
-			name = s.name(snap.Launches[t.id], t.id) + " "
+			name = s.name(snap, t.id) + " "
 		}
 		names = append(names, name+age(s.Now.Sub(t.since)))
 	}
@@ -115,10 +115,18 @@ func (s Source) held(snap ledger.Snapshot) (agents int, names []string) {
 }
 
 // name is what a task is called: the beginning of its command where that is found,
-// else its kind and id.
-func (s Source) name(l transcript.Launch, id string) string {
+// else its kind and id. A launch that an event told of stands in no transcript that was
+// read: it is looked for at the end of its owner's, which writes nothing in a hold.
+func (s Source) name(snap ledger.Snapshot, id string) string {
+	l := snap.Launches[id]
+	path := l.File
+	if path == "" {
+		if path = snap.Agents[l.Owner].Transcript; l.Owner == transcript.Main {
+			path = snap.Session.Transcript
+		}
+	}
 	if !s.NoText {
-		if call, ok := transcript.CallBefore(s.Files, l.File, l.Line, l.ToolUseID); ok && call.Text != "" {
+		if call, ok := transcript.CallBefore(s.Files, path, l.Line, l.ToolUseID); ok && call.Text != "" {
 			first, _, _ := strings.Cut(strings.TrimSpace(call.Text), "\n")
 			return view.Snip(view.Clean(first), wide)
 		}

@@ -130,6 +130,13 @@ func TestACommandIsNamedByOneLookAtItsLaunch(t *testing.T) {
 		if got := src.Line(snap, 0, false); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+		// An event told of the launch: nothing of the transcript was read yet.
+		l.File, l.Line = "", 0
+		snap.Launches["b1"] = l
+		snap.Agents["a1"] = ledger.Agent{ID: "a1", Transcript: path}
+		if got := src.Line(snap, 0, false); got != c.want {
+			t.Errorf("%s, told by an event: %q, want %q", c.name, got, c.want)
+		}
 		if src.NoText = true; src.Line(snap, 0, false) != "⏸ 1 held: shell b1 3m" {
 			t.Errorf("%s: words in spite of --no-text", c.name)
 		}

@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -175,13 +176,13 @@ func ForSession(teams []Team, sessionID string) []Team {
 	return led
 }
 
-var inProcessID = regexp.MustCompile(`^a(.+)-[0-9a-f]{8,}$`)
+var inProcessID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^a(.+)-[0-9a-f]{8,}$`) })
 
 // NameOf is the member's name inside the agent id that an in-process member has
 // in hook events: ping for aping-4976bb1b79928c86. Ids of the client up to
 // 2.1.150, and of agents without a name, hold none: "" (docs/client.md: teams).
 func NameOf(agentID string) string {
-	if m := inProcessID.FindStringSubmatch(agentID); m != nil {
+	if m := inProcessID().FindStringSubmatch(agentID); m != nil {
 		return m[1]
 	}
 	return ""

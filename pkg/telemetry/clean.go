@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/crypto/blake2b"
@@ -15,12 +16,12 @@ import (
 // What an id of the client's looks like (docs/client.md: background_tasks). One that
 // looks otherwise can be text: a teammate's holds its name.
 var (
-	agentForm   = regexp.MustCompile(`^(main|a[0-9a-f]{8,40})$`)
-	taskForm    = regexp.MustCompile(`^([a-z][0-9a-z]{8}|a[0-9a-f]{8,40})$`)
-	sessionForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-	toolForm    = regexp.MustCompile(`^[a-z]{2,8}_[0-9A-Za-z_-]{8,64}$`)
-	versionForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+){1,3}(-[0-9a-z.]{1,16})?$`)
-	codeForm    = regexp.MustCompile(`^[a-z]+(-[a-z]+){0,5}$`)
+	agentForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(main|a[0-9a-f]{8,40})$`) })
+	taskForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z][0-9a-z]{8}|a[0-9a-f]{8,40})$`) })
+	sessionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`) })
+	toolForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]{2,8}_[0-9A-Za-z_-]{8,64}$`) })
+	versionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\.[0-9]+){1,3}(-[0-9a-z.]{1,16})?$`) })
+	codeForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+(-[a-z]+){0,5}$`) })
 )
 
 // longest is the longest text that is told.

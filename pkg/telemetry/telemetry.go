@@ -233,10 +233,10 @@ func (s *session) clientAttributes() []otlp.KeyValue {
 	}
 	var out []otlp.KeyValue
 	if s.Version != "" {
-		out = append(out, otlp.String(attrClientVersion, word(versionForm, s.Version)))
+		out = append(out, otlp.String(attrClientVersion, word(versionForm(), s.Version)))
 	}
 	if host != "" {
-		out = append(out, otlp.String(attrClientHost, word(codeForm, host)))
+		out = append(out, otlp.String(attrClientHost, word(codeForm(), host)))
 	}
 	return out
 }
@@ -244,10 +244,10 @@ func (s *session) clientAttributes() []otlp.KeyValue {
 // common are the attributes by which a span or record is joined with others, the
 // client's own telemetry included.
 func (s *session) common(agent string, more ...otlp.KeyValue) []otlp.KeyValue {
-	id := s.id(sessionForm, s.rec.ID)
+	id := s.id(sessionForm(), s.rec.ID)
 	out := append([]otlp.KeyValue{otlp.String(attrSession, id), otlp.String(attrConversation, id)}, s.client...)
 	if agent != "" {
-		out = append(out, otlp.String(attrAgentID, s.id(agentForm, agent)))
+		out = append(out, otlp.String(attrAgentID, s.id(agentForm(), agent)))
 	}
 	return append(out, more...)
 }
@@ -289,7 +289,7 @@ func (s *session) linkTo(span *otlp.Span, tasks []string) {
 // the measures.
 func (s *session) stop(stop ledger.Stop) {
 	seq := strconv.FormatUint(stop.Seq, 10)
-	verdict, code := otlp.String(attrVerdict, word(codeForm, stop.Verdict)), otlp.String(attrCode, word(codeForm, stop.Code))
+	verdict, code := otlp.String(attrVerdict, word(codeForm(), stop.Verdict)), otlp.String(attrCode, word(codeForm(), stop.Code))
 	held := Held(stop)
 	work := max(0, stop.Duration) - held
 	end := stop.Time.Add(max(0, stop.Duration))
@@ -298,7 +298,7 @@ func (s *session) stop(stop ledger.Stop) {
 		otlp.Double(attrWork, work.Seconds()), otlp.Double(attrHeld, held.Seconds()),
 		otlp.Int(attrOwn, int64(len(stop.Own))), otlp.Int(attrListed, int64(len(stop.Listed))), otlp.Int(attrUnowned, int64(len(stop.Unowned))))
 	if stop.Prompt != "" {
-		attrs = append(attrs, otlp.String(attrPrompt, s.id(sessionForm, stop.Prompt)))
+		attrs = append(attrs, otlp.String(attrPrompt, s.id(sessionForm(), stop.Prompt)))
 	}
 	if stop.Observed {
 		attrs = append(attrs, otlp.Bool(attrObserved, true))
@@ -313,7 +313,7 @@ func (s *session) stop(stop ledger.Stop) {
 	if held > 0 {
 		hold := s.common(stop.AgentID, code, otlp.Double(attrHeld, held.Seconds()))
 		if stop.Limit != "" {
-			hold = append(hold, otlp.String(attrLimit, word(codeForm, stop.Limit)))
+			hold = append(hold, otlp.String(attrLimit, word(codeForm(), stop.Limit)))
 		}
 		s.linkTo(s.add(spanHold, seq, id, end.Add(-held), end, hold), stop.Own)
 		s.measure(Holds, held.Seconds(), code)
@@ -354,7 +354,7 @@ func (s *session) log(event, id, body string, severity int32, at time.Time, span
 
 // wake tells that a courier woke the coordinator.
 func (s *session) wake(c ledger.Courier) {
-	attrs := s.common(c.AgentID, otlp.String(attrTask, s.id(taskForm, c.Task)))
+	attrs := s.common(c.AgentID, otlp.String(attrTask, s.id(taskForm(), c.Task)))
 	span := s.add(spanCourier, c.Task, s.parent(c.AgentID), c.At, c.At, attrs)
 	s.linkTo(span, []string{c.Task})
 	s.log(eventCourier, c.Task, "the coordinator was woken for a task that nobody was told of", otlp.SeverityInfo, c.At, span.SpanID, attrs)
@@ -385,12 +385,12 @@ func (s *session) task(t status.Task) {
 
 func (s *session) taskAttributes(t status.Task) []otlp.KeyValue {
 	owner := t.Owner
-	attrs := s.common(owner, otlp.String(attrTask, s.id(taskForm, t.ID)), otlp.Int(attrTaskBlocks, int64(t.Blocks)))
+	attrs := s.common(owner, otlp.String(attrTask, s.id(taskForm(), t.ID)), otlp.Int(attrTaskBlocks, int64(t.Blocks)))
 	if t.State == status.TaskFinished || t.State == status.TaskUndelivered {
 		attrs = append(attrs, otlp.Bool(attrTaskHeard, t.State == status.TaskFinished))
 	}
 	if t.ToolUse != "" {
-		attrs = append(attrs, otlp.String(attrToolCall, s.id(toolForm, t.ToolUse)))
+		attrs = append(attrs, otlp.String(attrToolCall, s.id(toolForm(), t.ToolUse)))
 	}
 	if t.ExitCode != nil {
 		attrs = append(attrs, otlp.Int(attrExitCode, int64(*t.ExitCode)))
@@ -430,7 +430,7 @@ func (s *session) agent(a status.Agent) {
 		attrs = append(attrs, otlp.Bool(attrMember, true))
 	}
 	if t, launched := s.tasks[a.ID]; launched && t.ToolUse != "" {
-		attrs = append(attrs, otlp.String(attrToolCall, s.id(toolForm, t.ToolUse)))
+		attrs = append(attrs, otlp.String(attrToolCall, s.id(toolForm(), t.ToolUse)))
 	}
 	if name := cmp.Or(a.Name, a.Type); s.Texts && name != "" {
 		attrs = append(attrs, otlp.String(attrAgentName, text(name)))

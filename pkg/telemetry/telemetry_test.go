@@ -191,17 +191,17 @@ func TestWhatAnIdLooksLike(t *testing.T) {
 		form     *regexp.Regexp
 		id, want string
 	}{
-		{agentForm, "a85c14a6928672ba4", "as it is"},
-		{agentForm, "main", "as it is"},
-		{agentForm, "", "as it is"},
-		{agentForm, "aping-85c14a6928672ba4", "x-"}, // a teammate's holds its name
-		{agentForm, "my secret\nproject", "x-"},
-		{taskForm, "blxqppgqo", "as it is"},
-		{taskForm, "b/home/dev/secret", "x-"},
-		{sessionForm, "65f459a2-9db1-48da-b72c-36d82e0351f5", "as it is"},
-		{sessionForm, "the-secret-session", "x-"},
-		{toolForm, "toolu_01A09q90qw90lq917835lq9", "as it is"},
-		{toolForm, "rm -rf /home", "x-"},
+		{agentForm(), "a85c14a6928672ba4", "as it is"},
+		{agentForm(), "main", "as it is"},
+		{agentForm(), "", "as it is"},
+		{agentForm(), "aping-85c14a6928672ba4", "x-"}, // a teammate's holds its name
+		{agentForm(), "my secret\nproject", "x-"},
+		{taskForm(), "blxqppgqo", "as it is"},
+		{taskForm(), "b/home/dev/secret", "x-"},
+		{sessionForm(), "65f459a2-9db1-48da-b72c-36d82e0351f5", "as it is"},
+		{sessionForm(), "the-secret-session", "x-"},
+		{toolForm(), "toolu_01A09q90qw90lq917835lq9", "as it is"},
+		{toolForm(), "rm -rf /home", "x-"},
 	} {
 		got := Teller{}.id(c.form, c.id)
 		if c.want == "as it is" && got != c.id || c.want == "x-" && (!strings.HasPrefix(got, "x-") || strings.Contains(got, "secret")) {
@@ -209,7 +209,7 @@ func TestWhatAnIdLooksLike(t *testing.T) {
 		}
 	}
 	for _, w := range []string{"Bash(rm)", "../etc", strings.Repeat("a", 50), "UPPER", ""} {
-		if got := word(codeForm, w); got != "other" {
+		if got := word(codeForm(), w); got != "other" {
 			t.Errorf("%q is told as %q", w, got)
 		}
 	}
