@@ -3,7 +3,7 @@ package command
 import (
 	"slices"
 
-	"mvdan.cc/sh/v3/syntax"
+	"stopgate/pkg/command/syntax"
 )
 
 func (j *judge) forLoop(c *syntax.ForClause) verdict {

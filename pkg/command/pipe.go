@@ -3,7 +3,7 @@ package command
 import (
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
+	"stopgate/pkg/command/syntax"
 )
 
 // pipeline judges commands that write to each other. The shell waits for all.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
+	"stopgate/pkg/command/syntax"
 )
 
 // body is what a function runs.

@@ -3,7 +3,7 @@ package command
 import (
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
+	"stopgate/pkg/command/syntax"
 )
 
 // unknown stands in a word for what only the running shell knows.

@@ -10,8 +10,8 @@ import (
 	"errors"
 
 	"github.com/tidwall/gjson"
-	"golang.org/x/crypto/blake2b"
 
+	"stopgate/pkg/digest"
 	"stopgate/pkg/extent"
 )
 
@@ -70,8 +70,8 @@ type Event struct {
 	// TeammateName and TeamName belong to TeammateIdle.
 	TeammateName string
 	TeamName     string
-	// Sum is the BLAKE2b-256 of the payload as read.
-	Sum [blake2b.Size256]byte
+	// Sum is the digest of the payload as read.
+	Sum [digest.Size]byte
 }
 
 // Task is one entry of background_tasks. It names no owner.
@@ -127,7 +127,7 @@ func Parse(payload []byte) (Event, error) {
 	if !root.IsObject() {
 		return Event{}, ErrNotAnEvent
 	}
-	e := Event{Sum: blake2b.Sum256(payload)}
+	e := Event{Sum: digest.Of(payload)}
 	root.ForEach(func(key, value gjson.Result) bool {
 		switch key.Str {
 		case "hook_event_name":

@@ -35,7 +35,7 @@ func TestAPayload(t *testing.T) {
 		"tasks":      e.RegistryGiven && len(e.Tasks) == 2 && e.Tasks[1] == Task{ID: "b3l1piyt6", Type: TypeShell, Status: "running", Command: "sleep 45"},
 		"lists":      e.Lists("b3l1piyt6") && !e.Lists("b9"),
 		"candidates": len(e.Candidates()) == 1 && e.Candidates()[0].ID == "b3l1piyt6",
-		"sum":        e.Sum != [32]byte{},
+		"sum":        e.Sum != [16]byte{},
 	} {
 		if !ok {
 			t.Errorf("%s: %+v", what, e)

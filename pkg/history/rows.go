@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -13,8 +12,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-	"golang.org/x/crypto/blake2b"
 
+	"stopgate/pkg/digest"
 	"stopgate/pkg/state"
 )
 
@@ -40,13 +39,13 @@ func mark(tx *bolt.Tx) error {
 // needSecret makes the key of the hashes, once.
 func needSecret(tx *bolt.Tx) error {
 	b, err := tx.CreateBucketIfNotExists(bucketSecret)
-	if err != nil || len(b.Get(keySecret)) == blake2b.Size256 {
+	if err != nil || len(b.Get(keySecret)) == digest.Size {
 		return err
 	}
 	// The runtime's own generator, which the system seeds: crypto/rand brings more code
 	// than the hook has room for, and who can read the key can read the rows, too.
-	secret := make([]byte, 0, blake2b.Size256)
-	for len(secret) < blake2b.Size256 {
+	secret := make([]byte, 0, digest.Size)
+	for len(secret) < digest.Size {
 		secret = binary.LittleEndian.AppendUint64(secret, rand.Uint64())
 	}
 	return b.Put(keySecret, secret)
@@ -56,19 +55,15 @@ func needSecret(tx *bolt.Tx) error {
 // command or no key yet.
 func keyOf(tx *bolt.Tx, command, project string) string {
 	b := tx.Bucket(bucketSecret)
-	if b == nil || len(b.Get(keySecret)) != blake2b.Size256 {
+	if b == nil || len(b.Get(keySecret)) != digest.Size {
 		return ""
 	}
 	normal := Normal(command, project)
 	if normal == "" {
 		return ""
 	}
-	h, err := blake2b.New256(b.Get(keySecret))
-	if err != nil {
-		return "" // the key is too long for one
-	}
-	_, _ = fmt.Fprintf(h, "%s\x00%s", filepath.Clean(project), normal) // never fails
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	sum := digest.Keyed([digest.Size]byte(b.Get(keySecret)), []byte(filepath.Clean(project)+"\x00"+normal))
+	return hex.EncodeToString(sum[:])
 }
 
 // get reads an entry; one that cannot be read is none.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"mvdan.cc/sh/v3/syntax"
+	"stopgate/pkg/command/syntax"
 
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"

@@ -3,7 +3,7 @@ package setup
 import (
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
+	"stopgate/pkg/command/syntax"
 
 	"stopgate/pkg/settings"
 )

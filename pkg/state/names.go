@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/crypto/blake2b"
+	"stopgate/pkg/digest"
 )
 
 // Names in the state folder.
@@ -34,13 +34,12 @@ func Safe(id string) string {
 	if plain(id) {
 		return id
 	}
-	sum := blake2b.Sum256([]byte(id))
-	return hashMark + hex.EncodeToString(sum[:hashBytes])
+	sum := digest.Of([]byte(id))
+	return hashMark + hex.EncodeToString(sum[:])
 }
 
 const (
-	hashMark  = "x-"
-	hashBytes = 16
+	hashMark = "x-"
 )
 
 // plain tells whether an id can be a file name as it is.
@@ -56,7 +55,7 @@ func plain(id string) bool {
 // isSafe tells whether [Safe] gives such a name.
 func isSafe(name string) bool {
 	hash, hashed := strings.CutPrefix(name, hashMark)
-	return plain(name) || hashed && len(hash) == 2*hashBytes && strings.Trim(hash, "0123456789abcdef") == ""
+	return plain(name) || hashed && len(hash) == 2*digest.Size && strings.Trim(hash, "0123456789abcdef") == ""
 }
 
 // sessionFile takes the name of a file in the sessions' folder apart: the session,

@@ -12,8 +12,8 @@ import (
 	"slices"
 
 	"github.com/tidwall/gjson"
-	"golang.org/x/crypto/blake2b"
 
+	"stopgate/pkg/digest"
 	"stopgate/pkg/extent"
 	"stopgate/pkg/host"
 )
@@ -94,7 +94,7 @@ func sumBefore(file *os.File, offset int64) (string, error) {
 	if n, err := file.ReadAt(buf, start); err != nil && (n < len(buf) || !errors.Is(err, io.EOF)) {
 		return "", err
 	}
-	sum := blake2b.Sum256(buf)
+	sum := digest.Of(buf)
 	return hex.EncodeToString(sum[:12]), nil
 }
 
