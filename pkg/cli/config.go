@@ -85,7 +85,7 @@ func (a *app) printConfig(w setup.World, c config.Config, rows []config.Row) {
 		}
 		cells = append(cells, []view.Cell{{Text: r.Key}, {Text: view.Clean(value), Style: style}, {Text: string(r.From), Style: style}})
 	}
-	scr.Table([]view.Column{{Title: "SETTING"}, {Title: "VALUE", Least: 20}, {Title: "FROM"}}, cells)
+	scr.Table([]view.Column{{Title: "SETTING", Least: 12}, {Title: "VALUE", Least: 5}, {Title: "FROM"}}, cells)
 	scr.Line()
 	for _, f := range []struct{ who, path, none string }{
 		{"person ", c.PersonPath, "none (" + a.name + " config edit makes " + w.Short(config.PersonFile(a.h.Env)) + ")"},

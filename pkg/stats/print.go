@@ -19,7 +19,8 @@ func (s Stats) Print(scr view.Screen, zone *time.Location) {
 		return
 	}
 	scr.Line()
-	number := func(title string) view.Column { return view.Column{Title: title, Right: true} }
+	// What is told first where there is no room for all is what was saved and lost.
+	number := func(title string, drop int) view.Column { return view.Column{Title: title, Right: true, Drop: drop} }
 	rows := make([][]view.Cell, 0, len(s.Projects))
 	for _, p := range s.Projects[:min(len(s.Projects), mostRows)] {
 		folder := view.Clean(p.Folder)
@@ -29,7 +30,7 @@ func (s Stats) Print(scr view.Screen, zone *time.Location) {
 		rows = append(rows, cells(append([]string{folder}, p.cells()...)))
 	}
 	scr.Table([]view.Column{
-		{Title: "PROJECT", Least: 16}, number("SESSIONS"), number("STOPS"), number("BLOCKED"), number("HELD"), number("SAVED"), number("LEFT"), number("UNHEARD"), number("WAKES"),
+		{Title: "PROJECT", Least: 16}, number("SESSIONS", 5), number("STOPS", 6), number("BLOCKED", 3), number("HELD", 1), number("SAVED", 0), number("LEFT", 0), number("UNHEARD", 2), number("WAKES", 4),
 	}, rows)
 	if len(s.Commands) == 0 {
 		return
@@ -39,7 +40,7 @@ func (s Stats) Print(scr view.Screen, zone *time.Location) {
 	for _, c := range s.Commands[:min(len(s.Commands), mostRows)] {
 		rows = append(rows, cells([]string{view.Clean(c.Title()), length(c.Held), fmt.Sprint(c.Tasks), fmt.Sprint(c.Results), fmt.Sprint(c.Left), fmt.Sprint(c.Unheard)}))
 	}
-	scr.Table([]view.Column{{Title: "COMMAND", Least: 24}, number("HELD"), number("TASKS"), number("SAVED"), number("LEFT"), number("UNHEARD")}, rows)
+	scr.Table([]view.Column{{Title: "COMMAND", Least: 16}, number("HELD", 1), number("TASKS", 3), number("SAVED", 0), number("LEFT", 0), number("UNHEARD", 2)}, rows)
 	if more := len(s.Commands) - mostRows; more > 0 {
 		scr.Line("and ", fmt.Sprint(more), " more")
 	}

@@ -45,9 +45,29 @@ func (s Screen) Paint(words string, style Style) string {
 	return text.Escape(words, text.EscapeStart+string(style)+text.EscapeStop)
 }
 
-// Line prints one line. What is printed is cleaned by the caller. A write that
-// fails is the reader's going away, which is no matter.
+// Line prints one line, or several where it does not fit: those below the first stand a
+// little behind it. A single long word behind a short label, a path mostly, stays where it
+// is. What is printed is cleaned by the caller. A write that fails is the reader's going
+// away, which is no matter.
 func (s Screen) Line(parts ...string) {
+	const label = 14
+	line := strings.TrimRight(strings.Join(parts, ""), " ")
+	if s.Width <= 0 || Width(line) <= s.Width || Width(line[:max(0, strings.LastIndex(line, " "))]) < label {
+		s.print(line)
+		return
+	}
+	words := strings.TrimLeft(line, " ")
+	indent := line[:len(line)-len(words)]
+	for i, part := range wrap(words, s.Width-len(indent)-len(gap)) {
+		if i > 0 {
+			part = gap + part
+		}
+		s.print(indent + part)
+	}
+}
+
+// print prints a line as it is.
+func (s Screen) print(parts ...string) {
 	_, _ = fmt.Fprintln(s.W, strings.TrimRight(strings.Join(parts, ""), " "))
 }
 
@@ -64,14 +84,14 @@ func (s Screen) Text(lead, indent, words string, style Style) {
 	switch {
 	case s.Width == 0 || Width(words) <= room:
 	case room < least:
-		s.Line(lead)
+		s.print(lead)
 		lead, lines = indent, wrap(words, below)
 	default:
 		begin := wrap(words, room)[0]
 		lines = append([]string{begin}, wrap(strings.TrimPrefix(words[len(begin):], " "), below)...)
 	}
 	for _, line := range lines {
-		s.Line(lead, s.Paint(line, style))
+		s.print(lead, s.Paint(line, style))
 		lead = indent
 	}
 }
@@ -217,6 +237,6 @@ func (s Screen) rows(columns []Column, rows [][]Cell, titles bool) {
 		t.AppendRow(cells)
 	}
 	for _, line := range strings.Split(t.Render(), "\n") {
-		s.Line(line)
+		s.print(line)
 	}
 }
