@@ -2,12 +2,13 @@
 // ended by itself and how long it took, how often it was left running, what it was
 // seen to do. So what a command did before can say what it will do again. It keeps
 // no text: a command is known by a hash of it and of its project, under a key that
-// never leaves the store.
+// never leaves the state folder.
 //
-// It is one bbolt file for all sessions, history.db in the state folder. Where it
-// cannot be had, because it is broken, locked or of a newer version, nothing is
-// known and nothing is noted: what was remembered is a convenience, never a
-// condition. The package decides nothing but what a history is worth.
+// It is one bbolt file for all sessions, history.db in the state folder, and the key
+// beside it, history.key. Where one of them cannot be had, because it is broken,
+// locked or of a newer version, nothing is known and nothing is noted: what was
+// remembered is a convenience, never a condition. The package decides nothing but what
+// a history is worth.
 package history
 
 import (
@@ -43,44 +44,43 @@ const (
 )
 
 // Ask tells what the history says of commands of a project, in their order, and their
-// keys, by which [Note] can name them once their text is forgotten. A store without a
-// secret has no keys; where there is none yet, it is begun. It waits for a lock until
-// ctx is done. Where it fails, nothing is said of any.
+// keys, by which [Note] can name them once their text is forgotten. It waits for a lock
+// until ctx is done. Where it fails, nothing is said of any, and none has a key.
 func Ask(ctx context.Context, dir state.Dir, now time.Time, project string, commands ...string) (keys []string, expected []Expectation, err error) {
-	ask := func(tx *bolt.Tx) {
-		keys, expected = make([]string, len(commands)), make([]Expectation, len(commands))
+	keys, expected = make([]string, len(commands)), make([]Expectation, len(commands))
+	secret, err := needSecret(dir, now)
+	if err != nil {
+		return keys, expected, err
+	}
+	err = view(ctx, dir, func(tx *bolt.Tx) error {
 		for i, command := range commands {
-			keys[i] = keyOf(tx, command, project)
-			if e, ok := get(tx, keys[i]); ok && !e.old(now) {
+			if e, ok := get(tx, secret.keyOf(command, project)); ok && !e.old(now) {
 				expected[i] = e.Expect()
 			}
 		}
-	}
-	err = view(ctx, dir, func(tx *bolt.Tx) error {
-		ask(tx)
 		return nil
 	})
-	if err == nil && (len(keys) == 0 || !slices.ContainsFunc(keys, func(k string) bool { return k != "" })) {
-		err = update(ctx, dir, now, func(tx *bolt.Tx) error {
-			if err := needSecret(tx); err != nil {
-				return err
-			}
-			ask(tx)
-			return nil
-		})
+	if err != nil {
+		return keys, make([]Expectation, len(commands)), err
 	}
-	if err != nil || len(keys) != len(commands) {
-		return make([]string, len(commands)), make([]Expectation, len(commands)), err
+	for i, command := range commands {
+		keys[i] = secret.keyOf(command, project)
 	}
 	return keys, expected, nil
 }
 
 // Find is the entry of a command in a project.
 func Find(ctx context.Context, dir state.Dir, now time.Time, project, command string) (e Entry, found bool, err error) {
-	err = view(ctx, dir, func(tx *bolt.Tx) error {
-		e, found = get(tx, keyOf(tx, command, project))
-		return nil
-	})
+	secret, err := readSecret(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return e, false, nil
+	}
+	if err == nil {
+		err = view(ctx, dir, func(tx *bolt.Tx) error {
+			e, found = get(tx, secret.keyOf(command, project))
+			return nil
+		})
+	}
 	return e, found && !e.old(now), err
 }
 
@@ -104,10 +104,11 @@ func Record(ctx context.Context, dir state.Dir, now time.Time, notes ...Note) er
 	if len(notes) == 0 {
 		return nil
 	}
+	secret, err := needSecret(dir, now)
+	if err != nil {
+		return err
+	}
 	return update(ctx, dir, now, func(tx *bolt.Tx) error {
-		if err := needSecret(tx); err != nil {
-			return err
-		}
 		b, err := tx.CreateBucketIfNotExists(bucketCommands)
 		if err != nil {
 			return err
@@ -118,7 +119,7 @@ func Record(ctx context.Context, dir state.Dir, now time.Time, notes ...Note) er
 		for _, n := range notes {
 			key := n.Key
 			if key == "" {
-				key = keyOf(tx, n.Command, n.Project)
+				key = secret.keyOf(n.Command, n.Project)
 			}
 			e, known := get(tx, key)
 			if !known {
@@ -141,6 +142,13 @@ func Record(ctx context.Context, dir state.Dir, now time.Time, notes ...Note) er
 // Forget removes the entries whose keys begin like this, and tells how many went;
 // "" removes all, and the key that they are hashed with.
 func Forget(ctx context.Context, dir state.Dir, now time.Time, begin string) (gone int, err error) {
+	if begin == "" {
+		defer func() {
+			if gone := dir.Remove(dir.HistoryKey()); !errors.Is(gone, fs.ErrNotExist) {
+				err = errors.Join(err, gone)
+			}
+		}()
+	}
 	if _, err := os.Stat(dir.History()); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -149,17 +157,13 @@ func Forget(ctx context.Context, dir state.Dir, now time.Time, begin string) (go
 		if tx.Bucket(bucketCommands) == nil {
 			return nil
 		}
-		err := thin(tx, func(e Entry) bool {
+		return thin(tx, func(e Entry) bool {
 			forget := strings.HasPrefix(e.Key, begin)
 			if forget {
 				gone++
 			}
 			return forget
 		})
-		if begin == "" && tx.Bucket(bucketSecret) != nil {
-			err = errors.Join(err, tx.DeleteBucket(bucketSecret))
-		}
-		return err
 	})
 	return gone, err
 }

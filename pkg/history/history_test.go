@@ -302,7 +302,7 @@ func TestItsFilesAreOurs(t *testing.T) {
 	for _, path := range dir.Files() {
 		names += filepath.Base(path) + " "
 	}
-	if names != "history.db history.db.corrupt-20261130T160000.000Z history.lock " {
+	if names != "history.db history.db.corrupt-20261130T160000.000Z history.key history.lock " {
 		t.Errorf("ours are %s", names)
 	}
 	if _, err := Forget(t.Context(), dir, noon, ""); err != nil || len(dir.Files()) != 3 {

@@ -1,26 +1,19 @@
 package history
 
 import (
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 
-	"stopgate/pkg/digest"
 	"stopgate/pkg/state"
 )
 
 var (
-	bucketSecret   = []byte("secret")
 	bucketCommands = []byte("commands")
-	keySecret      = []byte("key")
 	keySwept       = []byte("swept")
 	bucketMark     = []byte("about")
 )
@@ -34,36 +27,6 @@ func mark(tx *bolt.Tx) error {
 	}
 	const key = "history"
 	return b.Put([]byte(key), []byte(strings.TrimPrefix(state.HistoryRow, key)))
-}
-
-// needSecret makes the key of the hashes, once.
-func needSecret(tx *bolt.Tx) error {
-	b, err := tx.CreateBucketIfNotExists(bucketSecret)
-	if err != nil || len(b.Get(keySecret)) == digest.Size {
-		return err
-	}
-	// The runtime's own generator, which the system seeds: crypto/rand brings more code
-	// than the hook has room for, and who can read the key can read the rows, too.
-	secret := make([]byte, 0, digest.Size)
-	for len(secret) < digest.Size {
-		secret = binary.LittleEndian.AppendUint64(secret, rand.Uint64())
-	}
-	return b.Put(keySecret, secret)
-}
-
-// keyOf is the hash that a command of a project is known by, "" where there is no
-// command or no key yet.
-func keyOf(tx *bolt.Tx, command, project string) string {
-	b := tx.Bucket(bucketSecret)
-	if b == nil || len(b.Get(keySecret)) != digest.Size {
-		return ""
-	}
-	normal := Normal(command, project)
-	if normal == "" {
-		return ""
-	}
-	sum := digest.Keyed([digest.Size]byte(b.Get(keySecret)), []byte(filepath.Clean(project)+"\x00"+normal))
-	return hex.EncodeToString(sum[:])
 }
 
 // get reads an entry; one that cannot be read is none.
@@ -108,14 +71,14 @@ func entries(tx *bolt.Tx) (all []Entry) {
 
 // sweep removes, once a day, what is no longer remembered.
 func sweep(tx *bolt.Tx, now time.Time) error {
-	secret, swept := tx.Bucket(bucketSecret), time.Time{}
-	_ = json.Unmarshal(secret.Get(keySwept), &swept) // never, where it cannot be read
+	about, swept := tx.Bucket(bucketMark), time.Time{}
+	_ = json.Unmarshal(about.Get(keySwept), &swept) // never, where it cannot be read
 	if now.Sub(swept).Abs() < sweepEvery {
 		return nil
 	}
 	data, err := json.Marshal(now)
 	if err == nil {
-		err = secret.Put(keySwept, data)
+		err = about.Put(keySwept, data)
 	}
 	return errors.Join(err, thin(tx, func(e Entry) bool { return e.old(now) }))
 }

@@ -22,6 +22,7 @@ const (
 	// beginExt is behind the name of a store that is being begun.
 	beginExt    = ".new"
 	historyName = "history"
+	keyExt      = ".key"
 	// cursorName begins the names of how far sessions were exported; to each sort of
 	// target belongs one.
 	cursorName = "export"
@@ -101,6 +102,9 @@ func (d Dir) sessions() string { return filepath.Join(d.path, sessionsDir) }
 // History is the path of the store of what commands did before, of all sessions.
 func (d Dir) History() string { return filepath.Join(d.path, historyName+storeExt) }
 
+// HistoryKey is the path of the key of its hashes.
+func (d Dir) HistoryKey() string { return filepath.Join(d.path, historyName+keyExt) }
+
 // HistoryLock is its side lock.
 func (d Dir) HistoryLock() string { return filepath.Join(d.path, historyName+lockExt) }
 
@@ -111,6 +115,8 @@ func historyFile(name string) (k kind, ok bool) {
 		return 0, false
 	case rest == storeExt:
 		return aHistory, true
+	case rest == keyExt:
+		return aKey, true
 	default:
 		return storeFile(rest)
 	}

@@ -28,6 +28,7 @@ type kind int
 const (
 	aStore kind = iota
 	aHistory
+	aKey
 	anAside
 	aBeginning
 	aLock
@@ -44,6 +45,8 @@ func (k kind) form(r io.Reader, size int64) bool {
 		return isStore(r, sessionRow)
 	case aHistory:
 		return isStore(r, HistoryRow)
+	case aKey:
+		return isKey(head(r, len(HistoryKeyBegin)))
 	case anAside:
 		return isBolt(head(r, boltHead))
 	case aBeginning:
@@ -235,6 +238,12 @@ func isLog(data []byte) bool {
 
 // CursorBegin is how a file that tells what was exported begins.
 const CursorBegin = `{"stopgate":"export",`
+
+// HistoryKeyBegin is how the key of the history's hashes begins.
+const HistoryKeyBegin = "stopgate history key "
+
+// isKey tells whether this begins like one, as far as it has been written.
+func isKey(data []byte) bool { return HistoryKeyBegin[:len(data)] == string(data) }
 
 // isCursor tells whether this begins like one, as far as it has been written.
 func isCursor(data []byte) bool { return CursorBegin[:len(data)] == string(data) }
