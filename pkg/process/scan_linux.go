@@ -25,7 +25,7 @@ const (
 	// stranger may have gone to another process between two looks.
 	renew = 20
 	// again is how often a look is repeated that found no process of a task.
-	again = 4
+	again = 8
 )
 
 // scan looks for all the tasks in one pass over the system's processes. client is
