@@ -8,6 +8,9 @@ const (
 	processes   = "./pkg/process"
 	histories   = "./pkg/history"
 	exports     = "./pkg/export"
+	pictures    = "./pkg/timeline"
+	lines       = "./pkg/statusline"
+	notices     = "./pkg/notice ./pkg/config ./pkg/handler ./pkg/cli"
 	otlps       = "./pkg/otlp"
 	tellings    = "./pkg/telemetry"
 	stores      = "./pkg/store ./pkg/ledger ./pkg/history"
@@ -362,4 +365,48 @@ var mutants = []mutant{
 	{"a message counts as a result", "pkg/telemetry/telemetry.go", `|| stop.Code == string(gate.MessageWaits) {`, `{`, tellings},
 	{"the hold counts as the hook's work", "pkg/telemetry/telemetry.go", `work := max(0, stop.Duration) - held`, `work := max(0, stop.Duration)`, tellings},
 	{"what an exporter keeps is nobody's", "pkg/state/names.go", `if !is || target == "" ||`, `if is || target == "" ||`, exports},
+	{"a task's end is nobody's news", "pkg/timeline/tasks.go", `made.Unheard = t.State == status.TaskUndelivered && len(made.News) == 0`, `made.Unheard = false`, pictures},
+	{"news of the client from before the end counts", "pkg/timeline/tasks.go", `(t.Ended.IsZero() || !d.At.Before(t.Ended))`, `true`, pictures},
+	{"who told it first does not count", "pkg/timeline/tasks.go", `return told[n.To]`, `return false`, pictures},
+	{"a result counts as saved though its owner never worked on", "pkg/timeline/tasks.go", `return kept.Seq != 0 && worked && place.Lost()`, `return kept.Seq != 0 && (worked || true) && place.Lost()`, pictures},
+	{"a result counts as saved that nobody would have lost", "pkg/timeline/tasks.go", `return kept.Seq != 0 && worked && place.Lost()`, `return kept.Seq != 0 && worked && (place.Lost() || true)`, pictures},
+	{"a terminal of a newer client loses results", "pkg/timeline/lost.go", `return before(p.Client, 300)`, `return true`, pictures},
+	{"a hold is not drawn", "pkg/timeline/spans.go", `if stop.AgentID == id && stop.Held > 0 {`, `if false {`, pictures},
+	{"a hold that lasts is not drawn", "pkg/timeline/spans.go", `if h := a.Hold; h != nil {`, `if h := a.Hold; h != nil && false {`, pictures},
+	{"a call that has no answer is work", "pkg/timeline/spans.go", `turn(Waiting, m.At, "for the answer of "+view.Clean(tools(open)))`, `turn(Working, m.At, "for the answer of "+view.Clean(tools(open)))`, pictures},
+	{"an agent that rests works on", "pkg/timeline/spans.go", `turn(Idle, m.At, "")`, `turn(Working, m.At, "")`, pictures},
+	{"a merged hold is not drawn", "pkg/timeline/merge.go", `run.Doing != Held && spans[i].Doing != Held &&`, ``, pictures},
+	{"a block is drawn as allowed", "pkg/timeline/marks.go", `m.Kind, verdict = MarkBlock, "blocked"`, `verdict = "blocked"`, pictures},
+	{"a block's answer counts as a wake of the client", "pkg/timeline/marks.go", `return rested && !slices.ContainsFunc(`, `return rested || !slices.ContainsFunc(`, pictures},
+	{"a child stands beside its launcher", "pkg/timeline/build.go", `add(child, depth+1)`, `add(child, depth)`, pictures},
+	{"a far deadline squeezes what was", "pkg/timeline/build.go", `t.Until = earlier(t.Until, b.until.Add(b.until.Sub(b.from)*2/5)) //`, `//`, pictures},
+	{"words stand in a timeline without text", "pkg/timeline/marks.go", `call.Text != "" && !b.NoText {`, `call.Text != "" {`, pictures},
+	{"holds that last cost no time", "pkg/timeline/totals.go", `			t.Waited += max(0, b.Now.Sub(a.Hold.Since))
+`, ``, pictures},
+	{"a wake costs no turn", "pkg/timeline/totals.go", `t.Turns = t.Blocks + t.Wakes`, `t.Turns = t.Blocks`, pictures},
+	{"an excused task counts as unheard", "pkg/timeline/totals.go", `if task.Unheard && !task.Excused {`, `if task.Unheard {`, pictures},
+	{"the status line shows a hold whose process is gone", "pkg/statusline/statusline.go", `if s.Lives != nil && !s.Lives(h.Process) {`, `if false {`, lines},
+	{"the status line names a task that has ended", "pkg/statusline/statusline.go", `seen[id] || ended {`, `seen[id] && ended {`, lines},
+	{"the status line counts an end of this moment", "pkg/statusline/statusline.go", `s.Now.Sub(e.At) < settled:`, `s.Now.Sub(e.At) < 0:`, lines},
+	{"the status line counts an end while its owner works", "pkg/statusline/statusline.go", `case owner.Stopped.Before(owner.Started) ||`, `case false ||`, lines},
+	{"the status line counts an end that a courier told", "pkg/statusline/statusline.go", `case told || snap.Told[id] ||`, `case told && snap.Told[id] ||`, lines},
+	{"the status line is wider than its place", "pkg/statusline/statusline.go", `if width == 0 || view.Width(line) <= width || n == 0 {`, `if n >= 0 {`, lines},
+	{"the status line has words in spite of --no-text", "pkg/statusline/statusline.go", `if !s.NoText {`, `if true {`, lines},
+	{"the status line names no command that an event told of", "pkg/statusline/statusline.go", `if path == "" {`, `if false {`, lines},
+	{"a notice is given again and again", "pkg/ledger/notice.go", `was || !storable(key)`, `was && !storable(key)`, notices},
+	{"a notice of yesterday is given", "pkg/notice/notice.go", `is && now.Sub(stop.Time.Add(stop.Duration)) <= fresh {`, `is {`, notices},
+	{"own work that is waited for is told of", "pkg/notice/notice.go", `a.Stuck && a.Why != status.WhyOwnWork {`, `a.Stuck {`, notices},
+	{"a task that has ended is told of as running", "pkg/notice/notice.go", `return !ok || t.State != status.TaskRunning || t.Excused()`, `return !ok || t.Excused()`, notices},
+	{"a notice moves a terminal", "pkg/notice/notice.go", `view.Snip(strings.TrimLeft(view.Clean(s), "- "), width)`, `view.Snip(strings.TrimLeft(s, "- "), width)`, notices},
+	{"a notice's text is an option", "pkg/notice/notice.go", `strings.TrimLeft(view.Clean(s), "- ")`, `view.Clean(s)`, notices},
+	{"a project wants notices", "pkg/config/parse.go", `if r.from == Person && len(path) == 2 &&`, `if len(path) == 2 &&`, notices},
+	{"a notice's program is the working folder's", "pkg/config/notice.go", `filepath.Base(words[0]) != words[0]:`, `words[0] == "":`, notices},
+	{"the hook hands over though nobody wants it", "pkg/handler/notice.go", `if r.configure(); r.notify {`, `if r.configure(); true {`, notices},
+	{"the hook hands over though there is no news", "pkg/handler/notice.go", `if !r.tell || r.h.Become == nil {`, `if r.h.Become == nil {`, notices},
+	{"a courier that has woken somebody hands over", "pkg/handler/handler.go", `if res.wake == "" {`, `if r.tell = r.tell || res.wake != ""; true {
+				r.handOver()
+			}
+			if res.wake == "" {`, notices},
+	{"a hook that handed over ends as hookctl does", "pkg/handler/notice.go", `2>&1 & exit 0`, `2>&1`, "./cmd/hook"},
+	{"a sentence is as wide as it is", "pkg/view/screen.go", `if s.Width <= 0 || Width(line) <= s.Width ||`, `if s.Width <= 0 || Width(line) > 0 ||`, "./pkg/cli"},
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/exec"
 	"runtime"
+	"time"
 )
 
 // browse shows a file in the person's browser: the system's own way to open one.
@@ -20,5 +21,22 @@ func browse(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	return exec.CommandContext(ctx, program, args...).Run() //nolint:gosec // a fixed program, and a file of ours
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...) //nolint:gosec // a fixed program, and a file of ours
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	// Some of them stay as long as their window does.
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(browserFails):
+	case <-ctx.Done():
+	}
+	return nil
 }
+
+// browserFails is how long a program that opens a browser is waited for: one that cannot
+// says so by then.
+const browserFails = 3 * time.Second

@@ -34,6 +34,12 @@ type terminal struct {
 
 func startInTerminal(t *testing.T, home string, columns, rows uint16, args ...string) *terminal {
 	t.Helper()
+	return startIn(t, "xterm-256color", home, columns, rows, args...)
+}
+
+// startIn does so in a terminal of a kind.
+func startIn(t *testing.T, kind, home string, columns, rows uint16, args ...string) *terminal {
+	t.Helper()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +54,7 @@ func startInTerminal(t *testing.T, home string, columns, rows uint16, args ...st
 	x := &terminal{t: t, ptmx: ptmx, tty: tty, done: make(chan error, 1)}
 	x.cmd = &exec.Cmd{
 		Path: self, Args: append([]string{"hookctl"}, args...), Dir: filepath.Join(home, "proj"),
-		Env:   []string{"HOME=" + home, "TERM=xterm-256color", "TZ=UTC", "PATH=" + os.Getenv("PATH")},
+		Env:   []string{"HOME=" + home, "TERM=" + kind, "TZ=UTC", "PATH=" + os.Getenv("PATH")},
 		Stdin: tty, Stdout: tty, Stderr: tty,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Setctty: true},
 	}
@@ -251,5 +257,31 @@ func TestTheLiveViewWithoutATerminal(t *testing.T) {
 	code, stdout, stderr := run(t, map[string]string{"HOME": home, state.EnvDir: filepath.Join(home, ".local", "state", "stopgate")}, clock, "watch", "--all")
 	if code != exitDone || stderr != "" || !strings.Contains(stdout, "launched  blxqppgqo (sleep 20; echo DONEA)") || strings.Contains(stdout, "\x1b") {
 		t.Errorf("exit code %d, stderr %q\n%q", code, stderr, stdout)
+	}
+}
+
+// In the terminals of tmux, of screen and of a console it draws as in others; one that can
+// do nothing gets lines.
+func TestTheLiveViewInOtherTerminals(t *testing.T) {
+	t.Parallel()
+	home := watchedHome(t)
+	for _, kind := range []string{"screen", "tmux-256color", "linux", "vt100"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			x := startIn(t, kind, home, 80, 24, "watch")
+			x.see("agent A", "held for", "q quit")
+			x.press("q")
+			x.ends()
+			x.see("\x1b[?1049l", "\x1b[?25h")
+		})
+	}
+	x := startIn(t, "dumb", home, 80, 24, "watch")
+	x.see("launched", "blxqppgqo")
+	if err := x.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	<-x.done
+	if strings.Contains(x.all(), "\x1b") {
+		t.Errorf("a sequence on a terminal without any: %q", x.all())
 	}
 }

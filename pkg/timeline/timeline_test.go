@@ -257,3 +257,70 @@ func TestOfARecordedSession(t *testing.T) {
 		t.Errorf("agent A's marks: %s", texts(a.Marks))
 	}
 }
+
+// An agent that was woken before has been told of another end of its task, and of this one
+// of nothing.
+func TestNewsOfAnEarlierEndIsNoNewsOfThisOne(t *testing.T) {
+	r := Record{Now: at(60), Session: status.Session{ID: "s", Begun: noon, Agents: []status.Agent{{ID: "a1"}}, Tasks: []status.Task{
+		{ID: "b1", Owner: "a1", State: status.TaskUndelivered, Launched: at(1), Ended: at(40)},
+	}}, Moments: map[string][]transcript.Moment{"a1": {prompted(0), rested(50)}}}
+	r.News = map[string][]transcript.Delivery{"b1": {{Task: "b1", To: "a1", At: at(21)}}}
+	if task := lane(t, Build(r), "a1").Tasks[0]; len(task.News) != 0 || !task.Unheard {
+		t.Errorf("news %v, unheard %v", task.News, task.Unheard)
+	}
+}
+
+// What a person excused need not be heard of.
+func TestAnExcusedTaskIsNotMissed(t *testing.T) {
+	r := Record{Now: at(60), Session: status.Session{ID: "s", Begun: noon, Agents: []status.Agent{{ID: "a1"}}, Tasks: []status.Task{
+		{ID: "b1", Owner: "a1", State: status.TaskUndelivered, Launched: at(1), Ended: at(40), Released: true},
+		{ID: "b2", Owner: "a1", State: status.TaskUndelivered, Launched: at(1), Ended: at(40)},
+	}}}
+	if got := Build(r).Totals.Unheard; got != 1 {
+		t.Errorf("%d ends count as unheard, want that of b2 alone", got)
+	}
+}
+
+// A hold may end hours after what was seen: its deadline is shown as far as it does not
+// take the picture.
+func TestAFarDeadlineLeavesRoomForWhatWas(t *testing.T) {
+	r := story()
+	r.Session.Agents[0].Hold.Until = at(100_000)
+	line := Build(r)
+	if was := r.Now.Sub(line.From); line.Until.Sub(line.From) > was*3/2 || !line.Until.After(r.Now) {
+		t.Errorf("the axis goes from %v to %v, and now is %v", line.From, line.Until, r.Now)
+	}
+}
+
+// A result is saved where the owner's stop was kept for it, the client would have lost it,
+// and the owner worked on with it.
+func TestWhatCountsAsSaved(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		client string
+		host   string
+		change func(*Record)
+		want   bool
+	}{
+		{"a background agent on an older client", "2.1.220", "stream", func(*Record) {}, true},
+		{"one whose client would have told it", "2.1.332", "stream", func(*Record) {}, false},
+		{"one that never worked on", "2.1.220", "stream", func(r *Record) { r.Moments["a1"] = r.Moments["a1"][:2] }, false},
+		{"one whose stop was kept for another task", "2.1.220", "stream", func(r *Record) { r.Session.Stops[0].Own = []string{"b9"} }, false},
+		{"one whose stop was let through", "2.1.220", "stream", func(r *Record) {
+			r.Session.Stops[0].Verdict, r.Session.Stops[0].Held = ledger.Allow, 0
+		}, false},
+		{"a task that was killed", "2.1.220", "stream", func(r *Record) { r.Session.Tasks[1].State = status.TaskKilled }, false},
+		{"a foreground agent on any client", "2.1.332", "terminal", func(r *Record) { r.Session.Tasks = r.Session.Tasks[1:] }, true},
+	} {
+		r := Record{Now: at(90), Client: c.client, Session: status.Session{ID: "s", Begun: noon, Agents: []status.Agent{{ID: "a1"}}, Tasks: []status.Task{
+			{ID: "a1", Owner: transcript.Main, Kind: "subagent", State: status.TaskFinished, Launched: at(0), Ended: at(80)},
+			{ID: "b1", Owner: "a1", Kind: "shell", State: status.TaskFinished, Launched: at(1), Ended: at(40)},
+		}, Stops: []ledger.Stop{{Seq: 1, AgentID: "a1", Time: at(10), Duration: 31 * time.Second, Held: 30 * time.Second, Verdict: ledger.Block, Own: []string{"b1"}, Host: c.host}}},
+			Moments: map[string][]transcript.Moment{"a1": {prompted(0), rested(10), prompted(41), rested(60)}}}
+		c.change(&r)
+		tasks := lane(t, Build(r), "a1").Tasks
+		if len(tasks) != 1 || tasks[0].Saved != c.want {
+			t.Errorf("%s: %+v, want saved %v", c.name, tasks, c.want)
+		}
+	}
+}
