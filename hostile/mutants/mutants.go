@@ -359,7 +359,14 @@ var mutants = []mutant{
 		attrs = append(attrs, otlp.String(attrProjectPath`, tellings},
 	{"an agent's name is told", "pkg/telemetry/telemetry.go", `s.Texts && name != ""`, `name != ""`, tellings},
 	{"a task is told before anybody heard of it", "pkg/telemetry/telemetry.go", `return over || t.Kind != kindAgent && (t.State == status.TaskFinished || t.State == status.TaskKilled) &&`, `return over ||`, tellings},
-	{"a stop is told twice", "pkg/telemetry/telemetry.go", `if stop.Seq <= s.done.Seq {`, `if stop.Seq < s.done.Seq {`, tellings},
+	{"a stop is told twice", "pkg/telemetry/acts.go", `if stop.Seq > s.done.Seq {`, `if stop.Seq >= s.done.Seq {`, tellings},
+	{"an act is told twice", "pkg/telemetry/acts.go", `if act.Seq > s.done.Seq {`, `if act.Seq >= s.done.Seq {`, tellings},
+	{"acts are told behind later stops", "pkg/telemetry/acts.go", `return cmp.Compare(a.seq, b.seq)`, `return 0`, tellings},
+	{"a note of the ledger is told as it is", "pkg/telemetry/acts.go", `	if !slices.Contains(reasons, note) {
+		return "other"
+	}
+	return strings.ReplaceAll(note, " ", "-")`, `	return note`, tellings},
+	{"a courier that gave way ends the later one's waiting", "pkg/telemetry/acts.go", `			which = 0`, `			which = len(open) - 1`, tellings},
 	{"a record that began afresh is not told", "pkg/telemetry/telemetry.go", `if !done.Begun.Equal(rec.Begun) {`, `if false {`, tellings},
 	{"ids of two records are the same", "pkg/telemetry/clean.go", `s.rec.Begun.UTC().Format(time.RFC3339Nano)`, `""`, tellings},
 	{"a message counts as a result", "pkg/telemetry/telemetry.go", `|| stop.Code == string(gate.MessageWaits) {`, `{`, tellings},

@@ -238,6 +238,13 @@ func (e *Exporter) leaveOut(snap *ledger.Snapshot) {
 		}
 	}
 	snap.Stops = stops
+	var acts []ledger.Act
+	for _, act := range snap.Acts {
+		if !act.Time.Before(e.Since) {
+			acts = append(acts, act)
+		}
+	}
+	snap.Acts = acts
 	for task, c := range snap.Couriers {
 		if c.At.Before(e.Since) {
 			delete(snap.Couriers, task)

@@ -39,6 +39,11 @@ const (
 	attrStops         = "stopgate.agent.stops"
 	attrBlocks        = "stopgate.agent.blocks"
 	attrMember        = "stopgate.agent.teammate"
+	attrDeed          = "stopgate.act.deed"
+	attrAtMost        = "stopgate.act.limit_seconds"
+	attrWaited        = "stopgate.courier.seconds"
+	attrEnd           = "stopgate.courier.end"
+	attrReason        = "stopgate.courier.reason"
 )
 
 // Names of spans.
@@ -49,12 +54,20 @@ const (
 	spanStop    = "stop"
 	spanHold    = "hold"
 	spanCourier = "courier"
+	spanWait    = "courier_wait"
 )
 
 // Names of log records' events.
 const (
 	eventStop    = "stopgate.stop"
 	eventCourier = "stopgate.courier"
+	eventHold    = "stopgate.hold"
+	eventStood   = "stopgate.courier.stood"
+	eventLeft    = "stopgate.courier.left"
+	eventFell    = "stopgate.courier.lost"
+	eventRelease = "stopgate.release"
+	eventOff     = "stopgate.off"
+	eventOn      = "stopgate.on"
 )
 
 // Metric is a metric that is told.
@@ -82,7 +95,12 @@ var (
 	Left    = Metric{Name: "stopgate.tasks.left", Unit: "{task}", Description: "tasks that ran on when their agents were let go"}
 	Unheard = Metric{Name: "stopgate.tasks.unheard", Unit: "{task}", Description: "tasks whose end nobody heard of"}
 	Wakes   = Metric{Name: "stopgate.courier.wakes", Unit: "{wake}", Description: "wakes of the coordinator for a task that nobody was told of"}
+	Waits   = Metric{
+		Name: "stopgate.courier.duration", Unit: "s", Description: "how long couriers waited",
+		Bounds: []float64{1, 5, 15, 60, 180, 300, 600, 1200, 3600},
+	}
+	Acts = Metric{Name: "stopgate.acts", Unit: "{act}", Description: "what persons did in sessions: releases, and the switch"}
 )
 
 // Metrics are all of them.
-var Metrics = []Metric{Sessions, Stops, Holds, Hooks, Results, Tasks, Left, Unheard, Wakes}
+var Metrics = []Metric{Sessions, Stops, Holds, Hooks, Results, Tasks, Left, Unheard, Wakes, Waits, Acts}

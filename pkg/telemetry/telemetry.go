@@ -39,7 +39,7 @@ type Teller struct {
 type Done struct {
 	// Begun is the beginning of the record: another record is told from its start.
 	Begun time.Time `json:"begun"`
-	// Seq is the number of the last stop.
+	// Seq is the number of the last stop or act: they share one numbering.
 	Seq uint64 `json:"seq,omitempty"`
 	// Agents, Tasks and Wakes are those whose spans were told, by their ids.
 	Agents map[string]bool `json:"agents,omitempty"`
@@ -127,15 +127,12 @@ func clone(m map[string]bool) map[string]bool {
 
 func (s *session) tellAll(limit int) (more bool) {
 	full := func() bool { return s.out.Len() >= limit }
-	for _, stop := range s.Snapshot.Stops {
-		if stop.Seq <= s.done.Seq {
-			continue
-		}
+	for _, a := range s.numbered() {
 		if full() {
 			return true
 		}
-		s.stop(stop)
-		s.done.Seq = stop.Seq
+		s.tell(a)
+		s.done.Seq = a.seq
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Snapshot.Couriers)) {
 		if s.done.Wakes[id] {
@@ -207,6 +204,7 @@ func (s *session) extent() (begun, ended time.Time) {
 	for _, t := range s.Status.Tasks {
 		ended = latest(ended, t.Ended)
 	}
+	ended = latest(ended, lastAct(s.Snapshot.Acts))
 	if ended.After(s.Now) {
 		ended = latest(s.Now, begun)
 	}
@@ -313,7 +311,7 @@ func (s *session) stop(stop ledger.Stop) {
 	if held > 0 {
 		hold := s.common(stop.AgentID, code, otlp.Double(attrHeld, held.Seconds()))
 		if stop.Limit != "" {
-			hold = append(hold, otlp.String(attrLimit, word(codeForm(), stop.Limit)))
+			hold = append(hold, otlp.String(attrLimit, limitOf(stop.Limit)))
 		}
 		s.linkTo(s.add(spanHold, seq, id, end.Add(-held), end, hold), stop.Own)
 		s.measure(Holds, held.Seconds(), code)

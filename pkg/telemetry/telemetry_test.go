@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"stopgate/pkg/clocks"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/otlp"
 	"stopgate/pkg/replay/replaytest"
@@ -225,7 +226,7 @@ func scenario() Known {
 			Exists:  true,
 			Session: ledger.Session{ID: "65f459a2-9db1-48da-b72c-36d82e0351f5", Begun: at(0), Ended: at(50), LastEventAt: at(50)},
 			Stops: []ledger.Stop{
-				{Seq: 1, Time: at(10), AgentID: agent, Verdict: ledger.Block, Code: "task-ended", Own: []string{"bhandover"}, Ended: []string{"bhandover"}, Duration: 5 * time.Second, Held: 4 * time.Second, Host: "stream", Limit: "hold"},
+				{Seq: 1, Time: at(10), AgentID: agent, Verdict: ledger.Block, Code: "task-ended", Own: []string{"bhandover"}, Ended: []string{"bhandover"}, Duration: 5 * time.Second, Held: 4 * time.Second, Host: "stream", Limit: clocks.ByHold},
 				{Seq: 2, Time: at(20), AgentID: agent, Verdict: ledger.Allow, Code: "budget-spent", Own: []string{"bleftover"}, Duration: time.Second},
 				{Seq: 3, Time: at(21), AgentID: agent, Verdict: ledger.Block, Code: "message-waits", Own: []string{"bleftover"}, Ended: []string{"bleftover"}, Duration: time.Second, Held: time.Second},
 			},
