@@ -24,6 +24,7 @@ require (
 	go.opentelemetry.io/proto/slim/otlp v1.11.1
 	golang.org/x/sys v0.50.0
 	google.golang.org/protobuf v1.36.12
+	howett.net/plist v1.0.1
 	mvdan.cc/sh/v3 v3.14.1
 )
 

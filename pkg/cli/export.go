@@ -95,7 +95,7 @@ func (x *exportRun) run(ctx context.Context) error {
 		return err
 	}
 	r, err := e.Once(ctx)
-	if x.file != "-" {
+	if x.file != "-" && (err == nil || r.Batches > 0) {
 		x.app.screen().Line(x.sum(r, "sent "), " to ", view.Clean(to))
 	}
 	return err

@@ -46,25 +46,43 @@ func (a *app) write(text string) error {
 	return err
 }
 
-// systemdUnit is a unit of the person's own manager.
+// systemdCommand is the unit's command. systemd takes the program's own name as it is
+// but for %, and none with a quote or a backslash in it: such a one a shell runs.
+func systemdCommand(self string) string {
+	const odd = "\"'\\$\n\t"
+	if !strings.ContainsAny(self, odd) {
+		return `"` + strings.ReplaceAll(self, "%", "%%") + `" export --follow`
+	}
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, `$`, `$$`, "\n", `\n`, "\t", `\t`).Replace(self)
+	return `/bin/sh -c 'exec "$$0" export --follow' "` + quoted + `"`
+}
+
+// systemdUnit is a unit of the person's own manager. What it forbids needs no rights of
+// the manager's: a folder that is hidden or read-only would need a user namespace.
 func systemdUnit(self string) string {
-	// A word in quotes, with what systemd would replace in it doubled.
-	quoted := `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, `$`, `$$`).Replace(self) + `"`
 	return `# Save it as ~/.config/systemd/user/stopgate-export.service, then:
 #   systemctl --user daemon-reload && systemctl --user enable --now stopgate-export
 # It runs while you are logged in; "loginctl enable-linger" makes it run always.
 [Unit]
 Description=stopgate: send what was recorded to the collector
-After=network-online.target
 
 [Service]
-ExecStart=` + quoted + ` export --follow
+ExecStart=` + systemdCommand(self) + `
 Restart=on-failure
 RestartSec=30
 Nice=10
-NoNewPrivileges=true
-PrivateTmp=false
 MemoryMax=128M
+UMask=0077
+NoNewPrivileges=true
+LockPersonality=true
+MemoryDenyWriteExecute=true
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+RestrictNamespaces=true
+RestrictRealtime=true
+RestrictSUIDSGID=true
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
 
 [Install]
 WantedBy=default.target
