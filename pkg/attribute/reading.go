@@ -3,6 +3,7 @@ package attribute
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stopgate/pkg/host"
@@ -46,22 +47,23 @@ func (r *Reading) unchanged(path string, look host.Look) bool {
 }
 
 // changed are those of the transcripts in and below a folder that may have gained
-// something since they were read.
+// something since they were read, in the order of their names.
 func (r *Reading) changed(dir string, paths []string) []string {
-	var names, out []string
+	var names, beside, out []string
 	within := dir + string(filepath.Separator)
 	for _, path := range paths {
-		if name := strings.TrimPrefix(path, within); len(name) < len(path) && !strings.ContainsRune(name, filepath.Separator) {
-			names = append(names, name)
+		if name := strings.TrimPrefix(path, within); len(name) < len(path) && strings.IndexByte(name, filepath.Separator) < 0 {
+			names, beside = append(names, name), append(beside, path)
 		} else if !r.unchanged(path, r.files.Look(path)) {
 			out = append(out, path)
 		}
 	}
 	for i, look := range r.files.Looks(dir, names) {
-		if path := within + names[i]; !r.unchanged(path, look) {
-			out = append(out, path)
+		if !r.unchanged(beside[i], look) {
+			out = append(out, beside[i])
 		}
 	}
+	slices.Sort(out)
 	return out
 }
 

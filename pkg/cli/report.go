@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -182,7 +183,8 @@ func (a *app) shapes(st status.Status) []shape {
 		if s.Transcript == "" {
 			continue
 		}
-		for _, path := range append([]string{s.Transcript}, transcript.Agents(a.h.Files, transcript.AgentsDir(s.Transcript))...) {
+		agents := slices.Sorted(slices.Values(transcript.Agents(a.h.Files, transcript.AgentsDir(s.Transcript))))
+		for _, path := range append([]string{s.Transcript}, agents...) {
 			x := a.shape(path)
 			x.Lines = a.kinds(path)
 			out = append(out, x)

@@ -134,6 +134,18 @@ func TestACommandThatWasCut(t *testing.T) {
 	}
 }
 
+func TestANameIsLookedUpAsAWhole(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]int{
+		"cp": 1, "logout": 1, "openssl": 3, // in the middle, before another that holds it, with subcommands
+		"logou": 0, "": 0, "#": 0, "ls,cp": 0, "openssl s_server": 0, "s_server": 0, "ends": 0, "=": 0, "cp\n": 0,
+	} {
+		if got := linesOf(name); len(got) != want {
+			t.Errorf("%q has %d lines, want %d", name, len(got), want)
+		}
+	}
+}
+
 // Each line of the table can be read, and is one that counts.
 func TestTheTable(t *testing.T) {
 	t.Parallel()

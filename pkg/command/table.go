@@ -38,42 +38,36 @@ type line struct {
 }
 
 // lookup finds the lines of a program, by the first of some names that has any.
-// Everything is one look at the beginnings of the lines.
 func lookup(names ...string) (string, []*line) {
-	best := len(names)
-	var found []*line
-	for begin := 0; begin < len(table); {
-		end := begin + strings.IndexByte(table[begin:], '\n')
-		text := table[begin:end]
-		begin = end + 1
-		if text == "" || text[0] == '#' {
+	for _, name := range names {
+		if found := linesOf(name); len(found) > 0 {
+			return name, found
+		}
+	}
+	return "", nil
+}
+
+// linesOf are the lines that begin with a name, or have it among their first ones. The
+// name is searched in the table as a whole, which costs a hundredth of reading it.
+func linesOf(name string) (found []*line) {
+	if name == "" || strings.ContainsAny(name, ", \n") {
+		return nil
+	}
+	for at := 0; ; {
+		from := strings.Index(table[at:], name)
+		if from < 0 {
+			return found
+		}
+		from += at
+		at = from + len(name)
+		begin := strings.LastIndexByte(table[:from], '\n') + 1
+		if whole := from == begin || table[from-1] == ','; !whole || table[at] != ',' && table[at] != ' ' ||
+			table[begin] == '#' || strings.Contains(table[begin:from], " ") {
 			continue
 		}
-		from := 0
-		for i := range len(text) {
-			if text[i] != ',' && text[i] != ' ' {
-				continue
-			}
-			name := text[from:i]
-			for k, n := range names[:min(best+1, len(names))] {
-				if n != name {
-					continue
-				}
-				if k < best {
-					best, found = k, found[:0]
-				}
-				found = append(found, readLine(text))
-				break
-			}
-			if from = i + 1; text[i] == ' ' {
-				break
-			}
-		}
+		at += strings.IndexByte(table[at:], '\n')
+		found = append(found, readLine(table[begin:at]))
 	}
-	if len(found) == 0 {
-		return "", nil
-	}
-	return names[best], found
 }
 
 // readLine reads a line of the table.

@@ -57,8 +57,8 @@ func (f Files) Regular(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// ReadDir lists a folder.
-func (f Files) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(f.Path(name)) }
+// ReadDir lists a folder, in no order: there may be thousands.
+func (f Files) ReadDir(name string) ([]fs.DirEntry, error) { return readDir(f.Path(name)) }
 
 // ReadSmall reads a regular file of at most limit bytes whole; a larger one is
 // cut there.

@@ -78,15 +78,16 @@ func above(tx *bolt.Tx, ids []string) []string {
 // cursors reads those of the coordinator and of the agents asked for, and gives the
 // rows of the others as they are.
 func cursors(tx *bolt.Tx, ids []string) (read map[string]transcript.Cursor, unread map[string][]byte) {
-	read, unread = map[string]transcript.Cursor{}, map[string][]byte{}
+	read = map[string]transcript.Cursor{}
 	asked := map[string]bool{"": true}
 	for _, id := range ids {
 		asked[id] = true
 	}
 	b := tx.Bucket(bucketCursors)
 	if b == nil {
-		return read, unread
+		return read, nil
 	}
+	unread = make(map[string][]byte, min(b.Sequence(), maxRows))
 	_ = b.ForEach(func(k, v []byte) error {
 		path := string(k)
 		if !asked[transcript.AgentOf(path)] {

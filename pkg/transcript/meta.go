@@ -3,6 +3,7 @@ package transcript
 import (
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -122,7 +123,7 @@ func AgentOf(path string) string {
 }
 
 // Agents lists the agents' transcripts of a folder of agents, workflow agents
-// included.
+// included, in no order.
 func Agents(files host.Files, dir string) []string {
 	if dir == "" {
 		return nil
@@ -153,7 +154,7 @@ func transcriptsIn(files host.Files, dir string) []string {
 	return out
 }
 
-// flows are the folders of the workflows below a folder of agents.
+// flows are the folders of the workflows below a folder of agents, in their order.
 func flows(files host.Files, dir string) []string {
 	dir = filepath.Join(dir, workflowsDir)
 	var out []string
@@ -163,5 +164,6 @@ func flows(files host.Files, dir string) []string {
 			out = append(out, filepath.Join(dir, e.Name()))
 		}
 	}
+	slices.Sort(out)
 	return out
 }
