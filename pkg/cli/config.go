@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +17,7 @@ import (
 	"stopgate/pkg/host"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/setup"
+	"stopgate/pkg/status"
 	"stopgate/pkg/view"
 )
 
@@ -134,10 +134,7 @@ func (a *app) configJSON(c config.Config, rows []config.Row, problems []config.P
 	for _, p := range problems {
 		out.Problems = append(out.Problems, problem{p.Path, p.Line, p.Text, p.Broken})
 	}
-	enc := json.NewEncoder(a.h.Stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
+	return status.WriteJSON(a.h.Stdout, out)
 }
 
 func (a *app) configCheck() *cobra.Command {

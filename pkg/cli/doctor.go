@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"encoding/json"
-
 	"github.com/spf13/cobra"
 
 	"stopgate/pkg/doctor"
+	"stopgate/pkg/status"
 	"stopgate/pkg/view"
 )
 
@@ -29,10 +28,7 @@ The exit code is 1 when a check failed.`,
 			}
 			rep := doctor.Doctor{World: w, Now: a.h.Clock.Now()}.Run(a.context())
 			if asJSON {
-				enc := json.NewEncoder(a.h.Stdout)
-				enc.SetEscapeHTML(false)
-				enc.SetIndent("", "  ")
-				err = enc.Encode(rep)
+				err = status.WriteJSON(a.h.Stdout, rep)
 			} else {
 				a.diagnosis(rep)
 			}

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"time"
 
@@ -35,7 +34,8 @@ project and by command. Commands are looked up in the transcripts as they are no
 kept nowhere; where that cannot be done there are only counts. Sessions' files are kept
 for 7 days ($STOPGATE_KEEP), so nothing older is known.
 
-The sums are those that hookctl export sends for a team.`,
+The sums are those that hookctl export sends for a team; docs/telemetry.md has the fields
+of the JSON.`,
 		Example: `  hookctl stats
   hookctl stats --since 24h --here
   hookctl stats --html -o stats.html`,
@@ -100,10 +100,7 @@ func (s *statsRun) write(sums stats.Stats, zone *time.Location) error {
 	var err error
 	switch {
 	case s.asJSON:
-		enc := json.NewEncoder(&data)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(sums)
+		err = status.WriteJSON(&data, sums)
 	case s.html:
 		err = sums.HTML(&data, zone)
 	default:

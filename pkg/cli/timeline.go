@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -152,9 +151,7 @@ func (t *timelineRun) write(ctx context.Context) (ended bool, err error) {
 	case t.svg:
 		err = timeline.Layout(line).SVG(&data)
 	case t.asJSON:
-		out := json.NewEncoder(&data)
-		out.SetIndent("", "  ")
-		err = out.Encode(line)
+		err = status.WriteJSON(&data, line)
 	default:
 		scr := t.app.screen()
 		scr.W = &data

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -308,9 +307,7 @@ func (a *app) printOutcomes(s found, r wait.Result, asJSON bool) error {
 		}
 		list = append(list, line)
 	}
-	enc := json.NewEncoder(a.h.Stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(map[string]any{"why": r.Why, "outcomes": list})
+	return status.WriteJSON(a.h.Stdout, map[string]any{"why": r.Why, "outcomes": list})
 }
 
 func sayOutcome(f fate.Fate, l transcript.Launch, over bool) string {

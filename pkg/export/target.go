@@ -7,6 +7,7 @@ import (
 
 	"stopgate/pkg/host"
 	"stopgate/pkg/otlp"
+	"stopgate/pkg/status"
 )
 
 // HTTP is a collector or an engine that takes OTLP over HTTP.
@@ -69,14 +70,14 @@ func (f File) Send(_ context.Context, _ otlp.Signal, message any) (otlp.Rejected
 	return otlp.Rejected{}, err
 }
 
-// Lines writes OTLP/JSON lines to a stream.
+// Lines writes OTLP/JSON lines to a stream, which can be a terminal.
 type Lines struct{ W io.Writer }
 
 // Send implements [Sender].
 func (l Lines) Send(_ context.Context, _ otlp.Signal, message any) (otlp.Rejected, error) {
 	line, err := otlp.JSON(message)
 	if err == nil {
-		_, err = l.W.Write(append(line, '\n'))
+		_, err = l.W.Write(append(status.Visible(line), '\n'))
 	}
 	return otlp.Rejected{}, err
 }

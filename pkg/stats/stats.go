@@ -103,7 +103,7 @@ type Source struct {
 // Of sums sessions up.
 func (src Source) Of(sessions []Session) Stats {
 	b := &builder{
-		Source: src, stats: Stats{Since: src.Since, Until: src.Now},
+		Source: src, stats: Stats{Since: src.Since.UTC().Truncate(time.Millisecond), Until: src.Now.UTC().Truncate(time.Millisecond)},
 		projects: map[string]*Sums{}, days: map[string]*Sums{}, commands: map[[2]string]*Command{},
 	}
 	for at := src.Since.In(src.Zone); !at.After(src.Now); at = at.AddDate(0, 0, 1) {

@@ -321,7 +321,11 @@ func encode(v any, indent string) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	raw := buf.Bytes()
+	return Visible(buf.Bytes()), nil
+}
+
+// Visible is JSON that means the same and is also safe to look at on a terminal.
+func Visible(raw []byte) []byte {
 	out := make([]byte, 0, len(raw))
 	for len(raw) > 0 {
 		r, size := utf8.DecodeRune(raw)
@@ -336,7 +340,7 @@ func encode(v any, indent string) ([]byte, error) {
 		}
 		raw = raw[size:]
 	}
-	return out, nil
+	return out
 }
 
 // WriteJSON prints a value as JSON that is also safe to look at on a terminal.
