@@ -38,8 +38,9 @@ func main() {
 	span := flag.Duration("waiting", 45*time.Second, "how long hooks that wait are measured; 0 for not at all")
 	only := flag.Bool("only-waiting", false, "measure nothing else")
 	looks := flag.Bool("only-looks", false, "measure what people run, and nothing else")
+	events := flag.Bool("only-events", false, "measure the start and single events, and nothing else")
 	flag.Parse()
-	if err := run(*rounds, *size, *span, *only, *looks); err != nil {
+	if err := run(*rounds, *size, *span, *only, *looks, *events); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -50,7 +51,7 @@ type bench struct {
 	failed                    bool
 }
 
-func run(rounds int, size int64, span time.Duration, only, looks bool) (err error) {
+func run(rounds int, size int64, span time.Duration, only, looks, events bool) (err error) {
 	b := &bench{}
 	if b.dir, err = os.MkdirTemp("", "stopgate-bench-"); err != nil {
 		return err
@@ -59,21 +60,15 @@ func run(rounds int, size int64, span time.Duration, only, looks bool) (err erro
 	if err := b.build(); err != nil {
 		return err
 	}
-	measures := []func() error{
-		func() error { return b.ephemeral(rounds) },
-		func() error { return b.tool(rounds, "a tool call that launched nothing", "ok", 1.35) },
-		func() error {
-			return b.tool(rounds, "one with a result of 30 kB", strings.Repeat("a line of some output\n", 1400), 0)
-		},
-		func() error { return b.first(rounds) },
-		func() error { return b.deciding(rounds) },
+	// The long transcript comes first: a process counts as its own the memory that this
+	// one had when it was started.
+	measures := append([]func() error{func() error { return b.long(size) }}, b.quick(rounds)...)
+	measures = append(measures,
 		func() error { return b.statusLine(rounds) },
 		func() error { return b.looks(rounds) },
 		func() error { return b.many(min(rounds, 60), 1500) },
-		func() error { return b.long(size) },
 		func() error { return b.crowd(32) },
-		func() error { return b.crowd(150) },
-	}
+		func() error { return b.crowd(150) })
 	waiting := []func() error{
 		func() error { return b.waiting(1, false, span) },
 		func() error { return b.waiting(50, true, span) },
@@ -81,6 +76,8 @@ func run(rounds int, size int64, span time.Duration, only, looks bool) (err erro
 	switch {
 	case looks:
 		measures = []func() error{func() error { return b.statusLine(rounds) }, func() error { return b.looks(rounds) }}
+	case events:
+		measures = b.quick(rounds)
 	case only:
 		measures = waiting
 	default:
@@ -279,6 +276,9 @@ func (b *bench) ephemeral(rounds int) error {
 	b.row("an ephemeral event : an empty program", hook, empty, 1.3)
 	return nil
 }
+
+// thirty are 30 kB.
+var thirty = strings.Repeat("a line of some output\n", 1400)
 
 // tool measures a tool call that launched nothing, with so much printed.
 func (b *bench) tool(rounds int, what, stdout string, limit float64) error {

@@ -12,7 +12,7 @@ import (
 	"stopgate/pkg/host"
 )
 
-var errTooLarge = fmt.Errorf("larger than %d kB", MaxFile>>10)
+func tooLarge() error { return fmt.Errorf("larger than %d kB", MaxFile>>10) }
 
 // missing tells that there is no such file.
 func missing(err error) bool {
@@ -44,11 +44,11 @@ func readPerson(files host.Files, path string) ([]byte, error) {
 func readAll(file *os.File, info fs.FileInfo) ([]byte, error) {
 	defer file.Close() //nolint:errcheck // only read
 	if info.Size() > MaxFile {
-		return nil, errTooLarge
+		return nil, tooLarge()
 	}
 	data, err := io.ReadAll(io.LimitReader(file, MaxFile+1))
 	if err == nil && len(data) > MaxFile {
-		err = errTooLarge
+		err = tooLarge()
 	}
 	return data, err
 }
