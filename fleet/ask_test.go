@@ -9,10 +9,13 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // panel is one of the dashboard's.
@@ -47,6 +50,33 @@ func panels(t *testing.T) []panel {
 		}
 	}
 	return all
+}
+
+// choices are the values of those variables of the dashboard that ask an engine for
+// them, as label_values(metric, label).
+func (e *engines) choices(t *testing.T) map[string][]string {
+	t.Helper()
+	data, err := os.ReadFile("../docs/telemetry/dashboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]string{}
+	for _, v := range gjson.GetBytes(data, `templating.list.#(type=="query")#`).Array() {
+		m := regexp.MustCompile(`^label_values\(([a-z_]+), ([a-z_]+)\)$`).FindStringSubmatch(v.Get("query").Str)
+		if m == nil {
+			t.Fatalf("%s asks otherwise: %s", v.Get("name").Str, v.Get("query").Str)
+		}
+		answer := get(t, e.metricsFrom+"/api/v1/label/"+m[2]+"/values?match[]="+m[1]+"&start="+strconv.FormatInt(time.Now().Add(-time.Hour).Unix(), 10))
+		var values []string
+		for _, value := range gjson.GetBytes(answer, "data").Array() {
+			values = append(values, value.Str)
+		}
+		out[v.Get("name").Str] = values
+	}
+	if len(out) != 1 {
+		t.Errorf("%d variables ask", len(out))
+	}
+	return out
 }
 
 // ask runs a panel's query as the dashboard does for the last days, and gives the
@@ -96,7 +126,7 @@ func (e *engines) askLogs(t *testing.T, query string) map[string]float64 {
 		}
 		n := 0.0
 		var labels []string
-		for _, name := range []string{"stopgate.stop.verdict", "stopgate.stop.code", "session.id"} {
+		for _, name := range []string{"stopgate.stop.verdict", "stopgate.stop.code", "session.id", "event_name"} {
 			if row[name] != "" {
 				labels = append(labels, row[name])
 			}

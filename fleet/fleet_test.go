@@ -159,13 +159,30 @@ func (tr *truth) expected() map[string]map[string]float64 {
 		"Left running": n(tr.left), "Heard by nobody": n(tr.unheard), "Wakes by couriers": n(tr.wakes), "Sessions": n(tr.sessions),
 		"Stops by rule": byCode, "Clients that strand tasks": stranded, "Tasks by what became of them": byState, "Decisions, from the log": decisions,
 		"Time held by machine": by,
+		"What persons did":     floats(tr.acts), "Couriers by how they ended": floats(tr.couriers), "What else was done, from the log": floats(tr.records),
 	}
+}
+
+func floats(counts map[string]int) map[string]float64 {
+	out := map[string]float64{}
+	for name, n := range counts {
+		out[name] = float64(n)
+	}
+	return out
 }
 
 // check runs every query of the dashboard.
 func (e *engines) check(t *testing.T, want *truth) {
 	t.Helper()
 	expected := want.expected()
+	if want.left == 0 || want.unheard == 0 {
+		t.Errorf("%d were left running and %d unheard: the queries for them show nothing", want.left, want.unheard)
+	}
+	for variable, values := range e.choices(t) {
+		if len(values) != len(want.heldBy) {
+			t.Errorf("the choice of %s has %d values, not one for each of %d machines", variable, len(values), len(want.heldBy))
+		}
+	}
 	for _, p := range panels(t) {
 		got := e.ask(t, p)
 		switch p.title {

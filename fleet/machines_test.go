@@ -67,6 +67,9 @@ type truth struct {
 	tasks         map[string]int // by state
 	left, unheard int
 	stranded      map[string]int // by version
+	// acts are what persons did, by deed, couriers how their waiting ended, and records
+	// all that the log has, by event.
+	acts, couriers, records map[string]int
 }
 
 // team makes machines with sessions in the last five days, each a recorded one with
@@ -80,7 +83,7 @@ func team(t *testing.T, machines, sessions int) ([]machine, *truth) {
 			t.Fatal(err)
 		}
 	}
-	tr := &truth{stops: map[[2]string]int{}, blocks: map[string]int{}, heldBy: map[string]time.Duration{}, tasks: map[string]int{}, stranded: map[string]int{}}
+	tr := &truth{stops: map[[2]string]int{}, blocks: map[string]int{}, heldBy: map[string]time.Duration{}, tasks: map[string]int{}, stranded: map[string]int{}, acts: map[string]int{}, couriers: map[string]int{}, records: map[string]int{}}
 	var all []machine
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -193,14 +196,51 @@ func (s *made) write(ctx context.Context, dir state.Dir, mu *sync.Mutex, tr *tru
 		for _, stop := range s.snap.Stops {
 			stop.Time = at(stop.Time)
 			s.hold(tx, &stop, tr, host)
-			tx.AddStop(stop)
-			tr.stops[[2]string{stop.Verdict, stop.Code}]++
-			if stop.Verdict == ledger.Block {
-				tr.blocks[s.id]++
+			s.add(tx, stop, tr)
+			if stop.Verdict == ledger.Block && stop.Held == 0 && s.random.IntN(2) == 0 { // and is let go with them
+				stop.Time, stop.Verdict, stop.Code = stop.Time.Add(time.Second), ledger.Allow, string(gate.BudgetSpent)
+				s.add(tx, stop, tr)
 			}
 		}
+		s.acts(tx, tr)
 		return nil
 	})
+}
+
+func (s *made) add(tx *ledger.Tx, stop ledger.Stop, tr *truth) {
+	tx.AddStop(stop)
+	tr.stops[[2]string{stop.Verdict, stop.Code}]++
+	tr.records["stopgate.stop"]++
+	if stop.Verdict == ledger.Block {
+		tr.blocks[s.id]++
+	}
+}
+
+// acts adds what a session's record has beside its stops.
+func (s *made) acts(tx *ledger.Tx, tr *truth) {
+	do := func(deed ledger.Deed, event string) {
+		tx.AddAct(ledger.Act{Deed: deed, AgentID: "a85c14a6928672ba4", Tasks: []string{"bxxxxxxx1"}})
+		if event != "" {
+			tr.records[event]++
+		}
+	}
+	for _, end := range []struct {
+		deed       ledger.Deed
+		how, event string
+	}{{ledger.Woke, "woke", ""}, {ledger.Left, "left", "stopgate.courier.left"}, {ledger.Fell, "lost", "stopgate.courier.lost"}} {
+		if s.random.IntN(4) == 0 {
+			do(ledger.Stood, "stopgate.courier.stood")
+			do(end.deed, end.event)
+			tr.couriers[end.how]++
+		}
+	}
+	for deed, event := range map[ledger.Deed]string{ledger.Released: "stopgate.release", ledger.SwitchedOff: "stopgate.off", ledger.SwitchedOn: "stopgate.on"} {
+		if s.random.IntN(5) == 0 {
+			do(deed, event)
+			tr.acts[string(deed)]++
+		}
+	}
+	do(ledger.Held, "stopgate.hold")
 }
 
 // hold makes of a stop that was blocked at once, in two of three cases, one that was
@@ -215,6 +255,7 @@ func (s *made) hold(tx *ledger.Tx, stop *ledger.Stop, tr *truth, host string) {
 			if _, told := tx.Courier(task); !told {
 				tx.PutCourier(ledger.Courier{Task: task, AgentID: stop.AgentID, At: stop.Time.Add(time.Second)})
 				tr.wakes++
+				tr.records["stopgate.courier"]++
 			}
 		}
 		return
