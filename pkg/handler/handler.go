@@ -108,7 +108,7 @@ func Run(h host.Host) (code int, out Outcome) {
 		if p.Mode == policy.Courier {
 			return 0, Outcome{Event: e} // the gate counts it
 		}
-		within(logLimit, func() { noteFiles(h, e) })
+		noteFiles(h, e)
 		return 0, ephemeral(h, e)
 	}
 	if e.Name == event.PostToolUse && !launches(e) {
@@ -145,7 +145,8 @@ func within(limit time.Duration, f func()) {
 
 // noteFiles logs an event that counts as ephemeral by its type although the agent
 // has a transcript and a meta file, as no internal fork has (docs/client.md:
-// ephemeral events).
+// ephemeral events). It opens nothing but the log; a bound in time would need a thread
+// and a clock, which cost more than all else that is done for such an event.
 func noteFiles(h host.Host, e event.Event) {
 	path := transcript.OfAgent(h.Files, e.TranscriptPath, e.AgentID, e.AgentTranscript)
 	if h.Files.Regular(path) && h.Files.Regular(transcript.MetaPath(path)) {
