@@ -152,6 +152,41 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 	}
 }
 
+// A server that begins to answer and never ends is given up in time, like one that does
+// not answer: what it was sent can be sent again.
+func TestAnAnswerThatNeverEnds(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]bool{"no answer": false, "half an answer": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			over := make(chan struct{})
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if begin {
+					_, _ = io.WriteString(w, "{")
+					_ = http.NewResponseController(w).Flush()
+				}
+				<-over
+			}))
+			defer srv.Close()
+			defer close(over)
+			answered := make(chan error, 1)
+			go func() {
+				_, err := post(t, Target{URL: srv.URL})
+				answered <- err
+			}()
+			select {
+			case err := <-answered:
+				var later *LaterError
+				if !errors.As(err, &later) {
+					t.Errorf("%v", err)
+				}
+			case <-time.After(30 * time.Second):
+				t.Error("it waits on")
+			}
+		})
+	}
+}
+
 // A request bears the headers, and is what its headers say.
 func TestARequest(t *testing.T) {
 	t.Parallel()
