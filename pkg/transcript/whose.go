@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"cmp"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -37,6 +38,9 @@ func OfAgent(files host.Files, main, id, given string) string {
 			}
 		}
 	}
+	if given == flat {
+		return flat
+	}
 	if _, err := files.Stat(given); err != nil && AgentOf(given) == id && !p.another(linked(files, given)) {
 		return given // not there yet
 	}
@@ -54,11 +58,15 @@ func (p place) holds(path string) bool {
 	if path == "" || p.id == "" {
 		return false
 	}
-	link := linked(p.files, path)
+	info, err := os.Lstat(p.files.Path(path))
+	link := ""
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		link = linked(p.files, path)
+		info, err = p.files.Stat(path)
+	}
 	if p.another(path) || p.another(link) {
 		return false
 	}
-	info, err := p.files.Stat(path)
 	if err != nil {
 		return AgentOf(path) == p.id && p.files.Regular(MetaPath(path))
 	}
