@@ -100,6 +100,9 @@ func Parse(args []string) (Policy, error) {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		p.Mode, args = args[0], args[1:]
 	}
+	if len(args) == 0 && (p.Mode == Gate || p.Mode == Courier || p.Mode == Lead) {
+		return p, nil // a set of flags takes longer than to read an event
+	}
 	set := flag.NewFlagSet("hook", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	duration := func(into *time.Duration) func(string) error {
