@@ -324,6 +324,7 @@ var mutants = []mutant{
 	{"what was sent is not written down before", "pkg/export/export.go", "\t\te.c.Pending = batch\n\t\tif err := e.c.write(e.Dir, e.Target); err != nil {", "\t\te.c.Pending = batch\n\t\tif err := error(nil); err != nil {", exports},
 	{"a batch that was not taken is given up", "pkg/export/export.go", `return errors.Join(err, e.c.write(e.Dir, e.Target))`, `e.c.Pending = nil; return errors.Join(err, e.c.write(e.Dir, e.Target))`, exports},
 	{"Retry-After is not heard", "pkg/export/send.go", `if passes && later.After > 0 {`, `if passes && later.After < 0 {`, exports},
+	{"a dry run writes down that it was sent", "pkg/export/export.go", `e.c, e.dry = c, true`, `e.c = c`, exports},
 	{"pauses do not grow", "pkg/export/send.go", `pause = min(2*pause, mostPause)`, `pause = firstPause`, exports},
 	{"batches are without bounds", "pkg/export/export.go", `batchSize-told.Len())`, `100*batchSize)`, exports},
 	{"acts before the time that is asked for are told", "pkg/export/export.go", `if !act.Time.Before(e.Since) {`, `if true {`, exports},

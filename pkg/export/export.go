@@ -60,8 +60,9 @@ type Exporter struct {
 	Patience time.Duration
 
 	c *cursor
-	// failing tells that the last try failed, so that it is said once.
-	failing bool
+	// failing tells that the last try failed, so that it is said once; dry that nothing
+	// is written down.
+	failing, dry bool
 }
 
 // Report counts what was sent.
@@ -126,7 +127,7 @@ func (e *Exporter) Preview(ctx context.Context, show func(Batch) error) (Report,
 	if err != nil {
 		return r, err
 	}
-	e.c = c
+	e.c, e.dry = c, true
 	batch := c.Pending
 	for {
 		if batch == nil {
@@ -177,7 +178,7 @@ func (e *Exporter) next(ctx context.Context, r *Report) (*Batch, error) {
 
 // keep writes the marks where nothing was told by them.
 func (e *Exporter) keep() error {
-	if e.c.Pending != nil || e.To == nil {
+	if e.c.Pending != nil || e.dry {
 		return nil
 	}
 	return e.c.write(e.Dir, e.Target)

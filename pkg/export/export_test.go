@@ -487,6 +487,28 @@ func TestADryRunChangesNothing(t *testing.T) {
 	}
 }
 
+// Not either while a store was written a moment ago: what was shown is sent later.
+func TestADryRunOfAStoreThatWasJustWritten(t *testing.T) {
+	t.Parallel()
+	w, k := recorded(t, session), newKept()
+	for _, path := range w.dir.Stores() {
+		if err := os.Chtimes(path, w.clock.now, w.clock.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := server(t, k, nil)
+	shown, err := w.exporter(to).Preview(t.Context(), func(Batch) error { return nil })
+	if err != nil || shown.Spans == 0 {
+		t.Fatalf("%+v, %v", shown, err)
+	}
+	if _, err := os.Stat(w.dir.Cursor("otlp")); err == nil {
+		t.Error("a cursor was written")
+	}
+	if sent := w.once(to); sent.Spans != shown.Spans || sent.Logs != shown.Logs {
+		t.Errorf("%+v was shown, and then %+v sent", shown, sent)
+	}
+}
+
 func TestSince(t *testing.T) {
 	t.Parallel()
 	w, k := recorded(t, session), newKept()
