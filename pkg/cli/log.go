@@ -37,7 +37,7 @@ func (a *app) log() *cobra.Command {
 		Short: "list what happened, and follow it",
 		Long: `log lists what was recorded, one a line: stops with their verdict and the rule that
 gave it, holds and couriers, launches and ends of tasks with their exit code and how
-long they ran, releases and the off switch. Stops come in the order in which they were
+long they ran, who was told of an end and how, releases and the off switch. Stops come in the order in which they were
 answered; one that was held came before. The number is what explain takes; each
 session counts for itself.`,
 		Example: `  hookctl log

@@ -145,7 +145,11 @@ func (r *run) decideLead(out *Outcome, f gate.LeadFacts, found attribute.Result)
 			r.limit = r.clocks.Hold(policy.MaxHold, left)
 			r.claim(tx, d)
 		default:
-			tx.AddStop(r.recordStop(tx, out.Facts, d, 0))
+			stop := r.recordStop(tx, out.Facts, d, 0)
+			if d.Code == gate.NewsWaits {
+				stop.Ended = ids(d.Tasks)
+			}
+			tx.AddStop(stop)
 			r.touchSession(tx)
 		}
 		return nil

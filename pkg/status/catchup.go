@@ -10,18 +10,7 @@ import (
 
 // recall takes over what the ledger knows.
 func (b *builder) recall() {
-	for _, l := range b.snap.Launches {
-		b.account.Launch(l)
-	}
-	for id, e := range b.snap.Ends {
-		b.account.End(e.End)
-		if !e.Delivered.IsZero() {
-			b.account.Deliver(transcript.Delivery{Task: id, To: e.DeliveredTo, At: e.Delivered})
-		}
-	}
-	for _, d := range b.snap.Heard {
-		b.account.Deliver(d)
-	}
+	b.account = b.snap.Account()
 	for id := range b.snap.Told {
 		b.account.Deliver(transcript.Delivery{Task: id}) // a block handed its end over
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Entry is one line of the log: a stop that was answered, something else that was
-// done, or the launch or the end of a task.
+// done, or a task's launch, its end, or that somebody was told of that.
 type Entry struct {
 	SessionID string
 	// Begun is when the session's record began: it can be begun anew, and then the
@@ -22,9 +22,11 @@ type Entry struct {
 	ledger.Stop
 	// Act is set, with its number, for what else was recorded.
 	Act ledger.Act
-	// What is [Launched] or [Ended] for those of a task, Task the task; "" for others.
+	// What is [Launched], [Ended] or [Told] for those of a task, Task the task and
+	// News who was told; "" for others.
 	What string
 	Task Task
+	News News
 	at   time.Time
 }
 
@@ -32,6 +34,7 @@ type Entry struct {
 const (
 	Launched = "launch"
 	Ended    = "end"
+	Told     = "delivery"
 )
 
 // Answered is when the stop was answered: one that was held came long before.
@@ -54,6 +57,8 @@ func (e Entry) When() time.Time {
 // Agent is whom the entry is about; "" for a session as a whole.
 func (e Entry) Agent() string {
 	switch {
+	case e.What == Told:
+		return e.News.To
 	case e.What != "":
 		return e.Task.Owner
 	case e.Act.Deed != "":
@@ -69,7 +74,7 @@ func (e Entry) AgentType() string { return cmp.Or(e.Type, e.Act.Type) }
 func (e Entry) Key() string {
 	record := e.SessionID + " " + e.Begun.Format(time.RFC3339Nano) + " "
 	if e.What != "" {
-		return record + e.What + " " + e.Task.ID + " " + e.at.Format(time.RFC3339Nano)
+		return record + e.What + " " + e.Task.ID + " " + e.News.To + " " + string(e.News.By) + " " + e.at.Format(time.RFC3339Nano)
 	}
 	return record + strconv.FormatUint(cmp.Or(e.Seq, e.Act.Seq), 10)
 }
@@ -118,7 +123,8 @@ func (s Session) recorded() []Entry {
 	return out
 }
 
-// taskEntries are the launches and the told ends of a session's tasks.
+// taskEntries are the launches and the told ends of a session's tasks, and who was
+// told of an end.
 func (s Session) taskEntries() []Entry {
 	var out []Entry
 	for _, t := range s.Tasks {
@@ -130,6 +136,9 @@ func (s Session) taskEntries() []Entry {
 		}
 		if t.Fate.Over() && !t.Ended.IsZero() {
 			out = append(out, Entry{SessionID: s.ID, Begun: s.Begun, What: Ended, Task: t, at: t.Ended})
+		}
+		for _, n := range t.News {
+			out = append(out, Entry{SessionID: s.ID, Begun: s.Begun, What: Told, Task: t, News: n, at: n.At})
 		}
 	}
 	return out
@@ -145,10 +154,12 @@ type jsonEntry struct {
 	Tasks     []string   `json:"tasks"`
 	Until     *time.Time `json:"until"`
 	Note      string     `json:"note"`
-	// State, ExitCode and Took are of a task's end; Command is its face.
+	// State, ExitCode and Took are of a task's end, By of the news of it; Command is
+	// its face.
 	State     string `json:"state"`
 	ExitCode  *int   `json:"exit_code"`
 	Took      int64  `json:"took_ms"`
+	By        Way    `json:"by"`
 	Command   string `json:"command"`
 	SessionID string `json:"session_id"`
 }
@@ -160,7 +171,7 @@ func (e Entry) WriteJSON(w io.Writer) error {
 	switch {
 	case e.What != "":
 		x := jsonEntry{
-			Time: when(e.at), Kind: e.What, AgentID: e.Task.Owner, Tasks: []string{e.Task.ID}, Command: e.Task.Face.Title(), SessionID: e.SessionID,
+			Time: when(e.at), Kind: e.What, AgentID: e.Agent(), By: e.News.By, Tasks: []string{e.Task.ID}, Command: e.Task.Face.Title(), SessionID: e.SessionID,
 		}
 		if e.What == Ended {
 			x.State, x.ExitCode, x.Took = string(e.Task.State), e.Task.ExitCode, e.Task.Took(e.at).Milliseconds()

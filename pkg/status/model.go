@@ -220,6 +220,8 @@ type Task struct {
 	Blocks int
 	// Courier is when a courier told the coordinator of its end; zero for never.
 	Courier time.Time
+	// News is to whom the news of its end was given, oldest first.
+	News []News
 	// Face is what it runs and printed last; the zero value unless it was asked for.
 	Face Face
 }

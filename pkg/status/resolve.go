@@ -71,6 +71,7 @@ func (b *builder) task(id string) Task {
 		Output: cmp.Or(l.Output, end.Output, b.besides(id)), Evidence: string(l.Evidence), ToolUse: l.ToolUseID, File: l.File, Line: l.Line,
 		Launched: l.At, Persistent: l.Persistent, Ignored: ignored, Worth: worth, Released: b.snap.Released[id],
 		Blocks: b.snap.Charged[id], Courier: b.snap.Couriers[id].At,
+		News: b.news(id),
 	}
 }
 

@@ -137,16 +137,7 @@ func (s Source) name(snap ledger.Snapshot, id string) string {
 // unheard counts the ends that the ledger knows, of tasks whose owners rest and are
 // not seen to have been told of it.
 func (s Source) unheard(snap ledger.Snapshot) int {
-	var account fate.Account
-	for id, e := range snap.Ends {
-		account.End(e.End)
-		if !e.Delivered.IsZero() {
-			account.Deliver(transcript.Delivery{Task: id, To: e.DeliveredTo, At: e.Delivered})
-		}
-	}
-	for _, d := range snap.Heard {
-		account.Deliver(d)
-	}
+	account := snap.Account()
 	n := 0
 	for id, e := range snap.Ends {
 		l := snap.Launches[id]

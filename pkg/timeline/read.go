@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"time"
 
-	"stopgate/pkg/fate"
 	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/state"
@@ -34,12 +33,7 @@ func (s Source) Read(ctx context.Context, session status.Session) (Record, error
 		return r, err
 	}
 	r.Acts = snap.Acts
-	var account fate.Account
-	for task, e := range snap.Ends {
-		if !e.Delivered.IsZero() {
-			account.Deliver(transcript.Delivery{Task: task, To: e.DeliveredTo, At: e.Delivered})
-		}
-	}
+	account := snap.Account()
 	paths := map[string]string{transcript.Main: session.Transcript}
 	for _, a := range session.Agents {
 		paths[a.ID] = transcript.OfAgent(s.Files, session.Transcript, a.ID, snap.Agents[a.ID].Transcript)

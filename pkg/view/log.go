@@ -99,6 +99,8 @@ func what(e status.Entry) (string, Style) {
 	switch {
 	case e.What == status.Launched:
 		return "launched", Normal
+	case e.What == status.Told:
+		return "told", Normal
 	case e.What == status.Ended:
 		if e.Task.State == status.TaskKilled || e.Task.ExitCode != nil && *e.Task.ExitCode != 0 {
 			return "ended", Bad
@@ -170,13 +172,19 @@ func (l *Log) why(e status.Entry, now time.Time) []string {
 	return parts
 }
 
+// ways are the words for how somebody was told.
+var ways = map[status.Way]string{status.ByClient: "the client", status.ByBlock: "a block", status.ByCourier: "a courier"}
+
 func (l *Log) ofTask(e status.Entry) []string {
 	parts := []string{l.tasks(e.SessionID, []string{e.Task.ID})}
 	if e.Task.Kind != "" {
 		parts = append(parts, Clean(e.Task.Kind))
 	}
-	if e.What == status.Launched {
+	switch e.What {
+	case status.Launched:
 		return parts
+	case status.Told:
+		return append(parts, "by "+ways[e.News.By])
 	}
 	if e.Task.ExitCode != nil {
 		return append(parts, "exit code "+strconv.Itoa(*e.Task.ExitCode))
