@@ -128,7 +128,7 @@ var mutants = []mutant{
 	{"one block in a row more", "pkg/gate/gate.go", `{"the agent was blocked too often in a row", false, BudgetSpent, func(f Facts, p Policy) bool { return f.Chain >= p.chain() }}`, `{"the agent was blocked too often in a row", false, BudgetSpent, func(f Facts, p Policy) bool { return f.Chain > p.chain() }}`, gates},
 	{"blocks in a row are not counted", "pkg/handler/stop.go", "\t\tagent.Chain++\n", "", handlers},
 	{"a stop that was let through does not end the row", "pkg/handler/stop.go", "\t\tagent.Chain = 0\n", "", handlers},
-	{"the charge is skipped", "pkg/handler/stop.go", `tx.Charge(r.row(t.ID), held, t.Ending != nil)`, `_ = t`, handlers},
+	{"the charge is skipped", "pkg/handler/stop.go", `tx.Charge(r.row(t.ID), held, t.Fate.Over())`, `_ = t`, handlers},
 	{"the charge does not count up", "pkg/ledger/tx.go", `Blocks: c.Blocks + 1`, `Blocks: 1`, ledgers},
 	{"a doubled event is two", "pkg/handler/stop.go", `f.Duplicate = r.doubles(agent)`, `_ = r.doubles(agent)`, handlers},
 	{"the same event is doubled for ever", "pkg/handler/stop.go", `|| r.began.Sub(agent.LastSumAt).Abs() >= duplicateWithin {`, `{`, handlers},
@@ -146,7 +146,7 @@ var mutants = []mutant{
 	{"a message does not end a hold", "pkg/gate/hold.go", `return f.Message }`, `return false }`, gates},
 	{"an old message ends a hold", "pkg/wait/mail.go", `!m.At.Before(w.Since) && w.Message(m)`, `w.Message(m)`, waits},
 	{"a message to somebody else ends a hold", "pkg/handler/hold.go", `return slices.Contains(names, m.To) }`, `return len(names) > 0 }`, handlers},
-	{"stopped tasks are blocked for", "pkg/gate/hold.go", `t.Ending != nil && t.Ending.Killed })`, `t.Ending != nil && t.Ending.Killed && false })`, gates},
+	{"stopped tasks are blocked for", "pkg/gate/hold.go", `t.Fate.How == fate.Killed })`, `t.Fate.How == fate.Killed && false })`, gates},
 	{"a hold does not see the switch", "pkg/gate/hold.go", `return f.Disabled }`, `return false }`, gates},
 	{"a hold does not see the end of the session", "pkg/gate/hold.go", `return f.SessionOver }`, `return false }`, gates},
 	{"a hold does not see its parent die", "pkg/handler/hold.go", `h.Parent() != l.parent, l.client`, `l.client`, handlers},
@@ -193,8 +193,8 @@ var mutants = []mutant{
 
 	// the courier
 	{"a courier wakes twice", "pkg/handler/courier.go", `if _, told := tx.Courier(t.ID); told {`, `if _, told := tx.Courier(t.ID); told && false {`, handlers},
-	{"a courier ignores deliveries", "pkg/handler/courier.go", ` && !heard[t.ID] {`, ` {`, handlers},
-	{"a courier tells of killed tasks", "pkg/handler/courier.go", `t.Ending != nil && !t.Ending.Killed &&`, `t.Ending != nil &&`, handlers},
+	{"a courier ignores deliveries", "pkg/handler/courier.go", ` && !account.Heard(t.ID, r.e.AgentID) {`, ` {`, handlers},
+	{"a courier tells of killed tasks", "pkg/handler/courier.go", `t.Fate.Over() && t.Fate.How != fate.Killed &&`, `t.Fate.Over() &&`, handlers},
 	{"a courier does not see that the agent went on", "pkg/handler/courier.go", ` || r.actedSince(live, spot) {`, ` || spot < -1 {`, handlers},
 	{"a courier tells of somebody else's task", "pkg/handler/courier.go", `if l.Owner != r.e.AgentID ||`, `if l.Owner == "?" ||`, handlers},
 

@@ -6,6 +6,8 @@ package gate
 import (
 	"slices"
 	"time"
+
+	"stopgate/pkg/fate"
 )
 
 // Code says by which rule a stop was answered. The codes are recorded and shown.
@@ -60,8 +62,8 @@ type Task struct {
 	// Times how often it ended.
 	Usually time.Duration
 	Times   int
-	// Ending is how it ended while the stop was held; nil for one that runs.
-	Ending *Ending
+	// Fate is what became of it while the stop was held; zero for one that runs.
+	Fate fate.Fate
 }
 
 // Facts are what a decision is made from. The zero value is a stop of which

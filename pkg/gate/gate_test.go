@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"stopgate/pkg/fate"
 )
 
 // blocking are the facts of a stop that is blocked; each row changes what makes
@@ -121,9 +123,9 @@ func TestPatience(t *testing.T) {
 // How a held stop is answered, by what became of it.
 func TestAfterHold(t *testing.T) {
 	t.Parallel()
-	ended, killed := &Ending{Exited: true}, &Ending{Killed: true}
+	ended, killed := fate.Fate{How: fate.Ended}, fate.Fate{How: fate.Killed}
 	hour := Policy{Patience: time.Hour}
-	waited := func(d time.Duration, e *Ending) []Task { return []Task{{ID: "b1", Waited: d, Ending: e}} }
+	waited := func(d time.Duration, f fate.Fate) []Task { return []Task{{ID: "b1", Waited: d, Fate: f}} }
 	cases := []struct {
 		name  string
 		facts HoldFacts
@@ -134,14 +136,14 @@ func TestAfterHold(t *testing.T) {
 		{"the task ended", HoldFacts{Policy: hour, Tasks: waited(time.Minute, ended)}, TaskEnded, 0, false},
 		{"the task was stopped", HoldFacts{Policy: hour, Tasks: waited(time.Minute, killed)}, TasksStopped, 0, false},
 		{"one was stopped and one ended", HoldFacts{Policy: hour, Tasks: append(waited(0, killed), waited(0, ended)...)}, TaskEnded, 0, false},
-		{"one runs: it is waited for again", HoldFacts{Policy: hour, Tasks: waited(9*time.Minute, nil)}, HoldOver, 51 * time.Minute, false},
-		{"one runs, the patience is spent", HoldFacts{Policy: hour, Tasks: waited(time.Hour, nil)}, PatienceOver, 0, true},
-		{"one runs, of another the patience is spent", HoldFacts{Policy: hour, Tasks: append(waited(time.Hour, nil), waited(time.Minute, nil)...)}, HoldOver, 59 * time.Minute, false},
-		{"one runs, it was the last block in a row", HoldFacts{Policy: hour, Last: true, Tasks: waited(time.Minute, nil)}, PatienceOver, 0, true},
-		{"one runs, blocks are counted", HoldFacts{Last: true, Tasks: waited(time.Minute, nil)}, HoldOver, 0, true},
-		{"the print run is about to end", HoldFacts{Policy: hour, CeilingNear: true, Tasks: waited(time.Minute, nil)}, CeilingNear, 0, true},
-		{"a message waits", HoldFacts{Policy: hour, Message: true, Tasks: waited(time.Minute, nil)}, MessageWaits, 59 * time.Minute, false},
-		{"a message waits for a teammate, which reads it when its turn has ended", HoldFacts{Policy: hour, Message: true, Teammate: true, Tasks: waited(time.Minute, nil)}, MessageWaits, 0, false},
+		{"one runs: it is waited for again", HoldFacts{Policy: hour, Tasks: waited(9*time.Minute, fate.Fate{})}, HoldOver, 51 * time.Minute, false},
+		{"one runs, the patience is spent", HoldFacts{Policy: hour, Tasks: waited(time.Hour, fate.Fate{})}, PatienceOver, 0, true},
+		{"one runs, of another the patience is spent", HoldFacts{Policy: hour, Tasks: append(waited(time.Hour, fate.Fate{}), waited(time.Minute, fate.Fate{})...)}, HoldOver, 59 * time.Minute, false},
+		{"one runs, it was the last block in a row", HoldFacts{Policy: hour, Last: true, Tasks: waited(time.Minute, fate.Fate{})}, PatienceOver, 0, true},
+		{"one runs, blocks are counted", HoldFacts{Last: true, Tasks: waited(time.Minute, fate.Fate{})}, HoldOver, 0, true},
+		{"the print run is about to end", HoldFacts{Policy: hour, CeilingNear: true, Tasks: waited(time.Minute, fate.Fate{})}, CeilingNear, 0, true},
+		{"a message waits", HoldFacts{Policy: hour, Message: true, Tasks: waited(time.Minute, fate.Fate{})}, MessageWaits, 59 * time.Minute, false},
+		{"a message waits for a teammate, which reads it when its turn has ended", HoldFacts{Policy: hour, Message: true, Teammate: true, Tasks: waited(time.Minute, fate.Fate{})}, MessageWaits, 0, false},
 		{"the agent was stopped", HoldFacts{Policy: hour, AgentStopped: true, Tasks: waited(time.Minute, ended)}, AgentStopped, 0, false},
 		{"nobody waits for the answer", HoldFacts{Policy: hour, SessionOver: true, Tasks: waited(time.Minute, ended)}, SessionOver, 0, false},
 	}

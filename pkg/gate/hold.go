@@ -2,7 +2,8 @@ package gate
 
 import (
 	"slices"
-	"time"
+
+	"stopgate/pkg/fate"
 )
 
 // The codes of a stop that was held.
@@ -19,17 +20,6 @@ const (
 	HoldLost     Code = "hold-lost"     // the hold was ended from outside, and found later
 )
 
-// Ending is how a task of a held stop ended.
-type Ending struct {
-	// Killed tells that somebody ended it; Exited that it has an exit code.
-	Killed, Exited bool
-	ExitCode       int
-	// After is how long it ran; 0 where that is unknown.
-	After time.Duration
-	// Size is its output's length in bytes, -1 where there is none.
-	Size int64
-}
-
 // HoldFacts are what a held stop is answered from.
 type HoldFacts struct {
 	// Disabled, SessionOver and Released tell what happened meanwhile: the off
@@ -40,8 +30,8 @@ type HoldFacts struct {
 	// Teammate marks an in-process teammate, which is given its messages only when
 	// its turn has ended (docs/client.md: messages).
 	Teammate bool
-	// Tasks are the tasks held for; those that ended have an Ending, and those that
-	// are let go as idle are marked so ([Worth.Idle]). What is let go for another
+	// Tasks are the tasks held for, with their fates; those that are let go as idle
+	// are marked so ([Worth.Idle]). What is let go for another
 	// reason is not among them.
 	Tasks []Task
 	// Last is the Last of the decision that began the hold.
@@ -68,9 +58,9 @@ var holdRules = []struct {
 	{AgentStopped, false, func(f HoldFacts) bool { return f.AgentStopped }},
 	{Excused, false, func(f HoldFacts) bool { return f.Released }},
 	{TasksStopped, false, func(f HoldFacts) bool {
-		return all(f.Tasks, func(t Task) bool { return t.Ending != nil && t.Ending.Killed })
+		return all(f.Tasks, func(t Task) bool { return t.Fate.How == fate.Killed })
 	}},
-	{TaskEnded, true, func(f HoldFacts) bool { return all(f.Tasks, func(t Task) bool { return t.Ending != nil }) }},
+	{TaskEnded, true, func(f HoldFacts) bool { return all(f.Tasks, func(t Task) bool { return t.Fate.Over() }) }},
 	{TaskIdle, true, func(f HoldFacts) bool { return len(running(f.Tasks)) == 0 }},
 	{MessageWaits, true, func(f HoldFacts) bool { return f.Message }},
 	{StuckWork, true, func(f HoldFacts) bool { return f.Stuck }},
@@ -103,7 +93,7 @@ func AfterHold(f HoldFacts) Decision {
 
 // running are the tasks that have not ended and are not let go.
 func running(tasks []Task) []Task {
-	return slices.DeleteFunc(slices.Clone(tasks), func(t Task) bool { return t.Ending != nil || t.Worth.Idle })
+	return slices.DeleteFunc(slices.Clone(tasks), func(t Task) bool { return t.Fate.Over() || t.Worth.Idle })
 }
 
 func all(tasks []Task, is func(Task) bool) bool {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"stopgate/pkg/fate"
 )
 
 // headless are the facts of a coordinator's stop that is held.
@@ -20,7 +22,7 @@ func headless(change func(*LeadFacts)) LeadFacts {
 
 func TestDecideLead(t *testing.T) {
 	t.Parallel()
-	news := []Task{{ID: "a2", Kind: "subagent", Ending: &Ending{Size: -1}}}
+	news := []Task{{ID: "a2", Kind: "subagent", Fate: fate.Fate{How: fate.Ended, Size: -1}}}
 	cases := []struct {
 		name  string
 		facts LeadFacts
@@ -67,7 +69,11 @@ func TestDecideLead(t *testing.T) {
 // What a coordinator is told, as files to be read by people too.
 func TestLeadReasonGoldens(t *testing.T) {
 	t.Parallel()
-	ended := func(t Task) Task { t.Ending, t.Running = &Ending{Size: -1, After: 3 * time.Minute}, 0; return t }
+	ended := func(t Task) Task {
+		t.Since, t.Running = noon, 0
+		t.Fate = fate.Fate{How: fate.Ended, At: noon.Add(3 * time.Minute), Size: -1}
+		return t
+	}
 	agent := named("a8b740b", "subagent")
 	for name, d := range map[string]Decision{
 		"all ended":                      {Block: true, Code: TaskEnded, Waiter: "/opt/hookctl", Tasks: []Task{ended(agent), ended(Task{ID: "aping-1", Kind: "teammate"})}},

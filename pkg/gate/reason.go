@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"stopgate/pkg/fate"
 )
 
 // MaxReason bounds the reason in characters. The client cuts at 10,000
@@ -79,8 +81,8 @@ func item(t Task, path bool) string {
 	}
 	b.WriteString(" (" + kind(t.Kind))
 	switch {
-	case t.Ending != nil:
-		b.WriteString(") " + ending(*t.Ending))
+	case t.Fate.Over():
+		b.WriteString(") " + ending(t))
 	default:
 		if t.Running > 0 {
 			b.WriteString(", running for " + Span(t.Running))
@@ -94,7 +96,7 @@ func item(t Task, path bool) string {
 		}
 	}
 	if path && Quotable(t.Output, maxPath) {
-		b.WriteString(", output" + size(t.Ending) + ": " + t.Output)
+		b.WriteString(", output" + size(t.Fate) + ": " + t.Output)
 	}
 	b.WriteString("\n")
 	return b.String()
@@ -119,25 +121,25 @@ func kind(k string) string {
 }
 
 // ending says how a task ended: "exited with code 0 after 3m12s".
-func ending(e Ending) string {
+func ending(t Task) string {
 	text := "ended"
 	switch {
-	case e.Killed:
+	case t.Fate.How == fate.Killed:
 		text = "was killed"
-	case e.Exited:
-		text = fmt.Sprintf("exited with code %d", e.ExitCode)
+	case t.Fate.ExitCode != nil:
+		text = fmt.Sprintf("exited with code %d", *t.Fate.ExitCode)
 	}
-	if e.After > 0 {
-		text += " after " + Span(e.After)
+	if !t.Since.IsZero() && t.Fate.At.After(t.Since) {
+		text += " after " + Span(t.Fate.At.Sub(t.Since))
 	}
 	return text
 }
 
-func size(e *Ending) string {
-	if e == nil || e.Size < 0 {
+func size(f fate.Fate) string {
+	if !f.Over() || f.Size < 0 {
 		return ""
 	}
-	return " (" + Bytes(e.Size) + ")"
+	return " (" + Bytes(f.Size) + ")"
 }
 
 // maxWaited bounds the ids in the command that waits, in characters.
@@ -151,7 +153,7 @@ func advice(d Decision) string {
 	has, pathed := map[string]bool{}, map[string]bool{}
 	running := 0
 	for _, t := range d.Tasks {
-		if t.Ending == nil && !t.Worth.Idle {
+		if !t.Fate.Over() && !t.Worth.Idle {
 			running++
 			has[kind(t.Kind)] = true
 			pathed[kind(t.Kind)] = pathed[kind(t.Kind)] || Quotable(t.Output, maxPath)
@@ -226,7 +228,7 @@ func waitCommand(d Decision) string {
 	var ids []string
 	room := maxWaited
 	for _, t := range d.Tasks {
-		if t.Ending == nil && !t.Worth.Idle && plainID(t.ID) && room >= len(t.ID) {
+		if !t.Fate.Over() && !t.Worth.Idle && plainID(t.ID) && room >= len(t.ID) {
 			ids = append(ids, t.ID)
 			room -= len(t.ID) + 1
 		}

@@ -9,6 +9,7 @@ import (
 	"stopgate/pkg/attribute"
 	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
+	"stopgate/pkg/fate"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/policy"
@@ -85,7 +86,7 @@ func (r *run) courier() (Outcome, string) {
 		return out, ""
 	}
 	tasks = slices.DeleteFunc(tasks, func(t gate.Task) bool { return live.excused(t.ID) })
-	told := r.undelivered(ctx, tasks, result)
+	told := r.undelivered(ctx, tasks, result, live)
 	if len(told) == 0 {
 		if why = "nothing to tell"; result.Why == wait.Deadline {
 			why, r.tell = ledger.NoteTimeOver, true
@@ -220,21 +221,26 @@ func (r *run) actedSince(live *liveness, spot int64) bool {
 	return lines > 0
 }
 
-// undelivered are the tasks that ended by themselves and of which nobody heard:
-// neither the agent nor the coordinator.
-func (r *run) undelivered(ctx context.Context, tasks []gate.Task, result wait.Result) []gate.Task {
-	heard := map[string]bool{}
-	note := func(b transcript.Batch, err error) {
-		for _, d := range b.Deliveries {
-			heard[d.Task] = true
+// undelivered are the tasks that ended by themselves and of whose last end nobody
+// heard: neither the agent nor the coordinator.
+func (r *run) undelivered(ctx context.Context, tasks []gate.Task, result wait.Result, live *liveness) []gate.Task {
+	var account fate.Account
+	account.Take(transcript.Batch{Ends: live.ends()})
+	account.Take(transcript.Batch{Ends: result.Ends, Deliveries: result.Deliveries})
+	for _, src := range []struct {
+		transcript.Source
+		from transcript.Cursor
+	}{
+		{transcript.Source{Path: r.e.TranscriptPath, Owner: transcript.Main}, result.Cursor.To},
+		{transcript.Source{Path: r.agentTranscript(), Owner: r.e.AgentID}, transcript.Cursor{}},
+	} {
+		if b, err := transcript.Scan(ctx, r.h.Files, src.Source, src.from); err == nil {
+			account.Take(b)
 		}
 	}
-	note(transcript.Batch{Deliveries: result.Deliveries}, nil)
-	note(transcript.Scan(ctx, r.h.Files, transcript.Source{Path: r.e.TranscriptPath, Owner: transcript.Main}, result.Cursor.To))
-	note(transcript.Scan(ctx, r.h.Files, transcript.Source{Path: r.agentTranscript(), Owner: r.e.AgentID}, transcript.Cursor{}))
 	var out []gate.Task
 	for _, t := range tasksAfter(tasks, result.Outcomes, r.h.Clock.Now()) {
-		if t.Ending != nil && !t.Ending.Killed && !heard[t.ID] {
+		if t.Fate.Over() && t.Fate.How != fate.Killed && !account.Heard(t.ID, r.e.AgentID) {
 			out = append(out, t)
 		}
 	}

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"slices"
@@ -115,7 +116,7 @@ func (r *run) finish(out Outcome, watch *wait.Wait, live *liveness) (Outcome, []
 		stop := r.recordStop(tx, looks.after(out.Facts, d), d, held)
 		stop.Held, stop.Limit, stop.Left, stop.Host = held, r.limit.By, d.Left, string(r.clocks.Kind)
 		for _, t := range facts.Tasks {
-			if t.Ending != nil {
+			if t.Fate.Over() {
 				stop.Ended = append(stop.Ended, t.ID)
 			}
 		}
@@ -398,19 +399,9 @@ func tasksAfter(tasks []gate.Task, outcomes []fate.Fate, now time.Time) []gate.T
 		if at < 0 {
 			continue
 		}
-		o := outcomes[at]
-		if t.Output == "" {
-			t.Output = o.Output
-		}
-		if o.Over() {
-			t.Ending = &gate.Ending{Killed: o.How == fate.Killed, Size: o.Size}
-			if o.ExitCode != nil {
-				t.Ending.Exited, t.Ending.ExitCode = true, *o.ExitCode
-			}
-			if !t.Since.IsZero() && o.At.After(t.Since) {
-				t.Ending.After = o.At.Sub(t.Since)
-			}
-		} else if !t.Since.IsZero() {
+		t.Fate = outcomes[at]
+		t.Output = cmp.Or(t.Output, t.Fate.Output)
+		if !t.Fate.Over() && !t.Since.IsZero() {
 			t.Running = max(0, now.Sub(t.Since))
 		}
 		out = append(out, t)

@@ -10,6 +10,7 @@ import (
 	"stopgate/pkg/attribute"
 	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
+	"stopgate/pkg/fate"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/policy"
@@ -219,19 +220,15 @@ func (r *run) news(tx *ledger.Tx) []gate.Task {
 	coordinator, _ := tx.Agent(transcript.Main)
 	for id, end := range tx.Ends() {
 		l, known := tx.Launch(id)
-		spent := tx.Charged(leadRow + id)
+		f, spent := end.Fate(transcript.Main), tx.Charged(leadRow+id)
 		// A later end is that of another life.
 		told := spent.Told && (!end.At.After(spent.At) || !end.At.After(coordinator.Answered))
 		switch {
-		case end.Status == "" || end.Parked || !end.Delivered.IsZero() || r.e.Lists(id),
+		case !f.Over() || end.Parked || f.Heard || r.e.Lists(id),
 			!known || l.Owner != transcript.Main || r.began.Sub(end.At) > newsAge || told:
 			continue
 		}
-		t := gate.Task{ID: id, Kind: l.Kind, Output: l.Output, Since: l.At, Ending: &gate.Ending{Size: -1}}
-		if end.ExitCode != nil {
-			t.Ending.Exited, t.Ending.ExitCode = true, *end.ExitCode
-		}
-		out = append(out, t)
+		out = append(out, gate.Task{ID: id, Kind: l.Kind, Output: l.Output, Since: l.At, Fate: f})
 	}
 	sort.Slice(out, func(a, b int) bool { return out[a].ID < out[b].ID })
 	return out
@@ -270,7 +267,7 @@ func (r *run) watchLead(tasks []gate.Task, found attribute.Result, live *livenes
 func withTeammates(left, tasks []gate.Task) []gate.Task {
 	for _, t := range tasks {
 		if t.Kind == event.TypeTeammate && !slices.ContainsFunc(left, func(o gate.Task) bool { return o.ID == t.ID }) {
-			t.Ending = &gate.Ending{Size: -1}
+			t.Fate = fate.Fate{Task: t.ID, How: fate.Ended, Sign: fate.Agent, Size: -1}
 			left = append(left, t)
 		}
 	}

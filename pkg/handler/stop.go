@@ -352,7 +352,7 @@ func (r *run) recordStop(tx *ledger.Tx, f gate.Facts, d gate.Decision, held time
 	}
 	if d.Block && d.Code != gate.MessageWaits { // the agent answers, and is guarded as before
 		for _, t := range d.Tasks {
-			tx.Charge(r.row(t.ID), held, t.Ending != nil)
+			tx.Charge(r.row(t.ID), held, t.Fate.Over())
 		}
 	}
 	tx.PutAgent(agent)
