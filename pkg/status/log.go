@@ -137,6 +137,9 @@ func (s Session) taskEntries() []Entry {
 		if t.Fate.Over() && !t.Ended.IsZero() {
 			out = append(out, Entry{SessionID: s.ID, Begun: s.Begun, What: Ended, Task: t, at: t.Ended})
 		}
+		if !t.Fate.Over() {
+			continue // news of an agent that only rested, and works again
+		}
 		for _, n := range t.News {
 			out = append(out, Entry{SessionID: s.ID, Begun: s.Begun, What: Told, Task: t, News: n, at: n.At})
 		}
