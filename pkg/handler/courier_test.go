@@ -35,6 +35,11 @@ func TestACourier(t *testing.T) {
 			s.run(s.stopPayload(false, "b1"), "--blocks=0")
 			s.taskExits(9 * time.Second)
 		}, nil, true},
+		{"wakes it where the agent has read of an earlier end only", func(s *session) {
+			s.appendTo(s.agentFile(testAgent), s.notified("b1")+"\n"+s.says("I wait."))
+			s.clock.now = s.clock.now.Add(time.Minute)
+			s.taskExits(9 * time.Second)
+		}, nil, true},
 		{"is silent when the agent was given the news", func(s *session) {
 			s.taskExits(9 * time.Second)
 			s.after(10*time.Second, func() { s.appendTo(s.agentFile(testAgent), s.notified("b1")) })

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -263,6 +264,9 @@ func TestNewsThatComesWhileTheCoordinatorAnswers(t *testing.T) {
 	_, out, stdout, _ := s.run(s.leadPayload(false), "lead")
 	if out.Decision.Code != gate.NewsWaits || !strings.Contains(stdout, "its news waits for you") {
 		t.Errorf("answered %s", out.Decision.Code)
+	}
+	if stops := s.snapshot().Stops; len(stops) != 1 || !slices.Equal(stops[0].Ended, []string{testAgent}) {
+		t.Errorf("recorded as told: %+v", stops)
 	}
 	s.clock.Sleep(t.Context(), 10*time.Second)
 	if _, out, stdout, _ := s.run(s.leadPayload(true), "lead"); out.Decision.Code != gate.NoTasks || stdout != "" {

@@ -63,15 +63,6 @@ func Double(key string, value float64) KeyValue { return KeyValue{key, AnyValue{
 // Bool is an attribute that is true or false.
 func Bool(key string, value bool) KeyValue { return KeyValue{key, AnyValue{Bool: &value}} }
 
-// List is an attribute that is a list of words.
-func List(key string, values []string) KeyValue {
-	array := &ArrayValue{}
-	for _, v := range values {
-		array.Values = append(array.Values, AnyValue{String: &v})
-	}
-	return KeyValue{key, AnyValue{Array: array}}
-}
-
 // Resource is what records come from.
 type Resource struct {
 	Attributes []KeyValue `json:"attributes" pb:"1"`

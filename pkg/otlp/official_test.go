@@ -17,7 +17,7 @@ var (
 	at    = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	trace = bytes.Repeat([]byte{0xab}, 16)
 	span  = bytes.Repeat([]byte{0x1f}, 8)
-	attrs = []KeyValue{String("s", "text <&>"), String("empty", ""), Int("i", -7), Int("zero", 0), Double("d", 1.5), Bool("b", false), List("l", []string{"a", "b"})}
+	attrs = []KeyValue{String("s", "text <&>"), String("empty", ""), Int("i", -7), Int("zero", 0), Double("d", 1.5), Bool("b", false), words("l", "a", "b")}
 )
 
 // examples are messages with every field set.
@@ -149,4 +149,13 @@ func TestTimesThatCannotBeSent(t *testing.T) {
 	if !At(at).Time().Equal(at) {
 		t.Error("a time is another one")
 	}
+}
+
+// words is an attribute that is a list of words.
+func words(key string, values ...string) KeyValue {
+	array := &ArrayValue{}
+	for _, v := range values {
+		array.Values = append(array.Values, AnyValue{String: &v})
+	}
+	return KeyValue{key, AnyValue{Array: array}}
 }
