@@ -14,12 +14,11 @@ import (
 
 // trouble stands before an engine, and does to every few requests what endpoints do.
 type trouble struct {
-	t    *testing.T
-	to   string
-	mu   sync.Mutex
-	n    int
-	did  map[string]int
-	down bool
+	t   *testing.T
+	to  string
+	mu  sync.Mutex
+	n   int
+	did map[string]int
 }
 
 // kinds are what can happen to a request. The last ones are the bad ones: the engine

@@ -98,6 +98,9 @@ func (x *exportRun) run(ctx context.Context) error {
 	if x.file != "-" && (err == nil || r.Batches > 0) {
 		x.app.screen().Line(x.sum(r, "sent "), " to ", view.Clean(to))
 	}
+	if r.Waits {
+		err = fmt.Errorf("%w: what was not taken waits for the next run", err)
+	}
 	return err
 }
 

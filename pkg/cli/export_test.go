@@ -117,7 +117,7 @@ func TestExportToNobody(t *testing.T) {
 			}
 			env["OTEL_EXPORTER_OTLP_ENDPOINT"], env["OTEL_EXPORTER_OTLP_HEADERS"] = to.url, "authorization=hush"
 			code, stdout, stderr := run(t, env, &steady{now: now}, "export", "--once")
-			if code != exitFailed || strings.Contains(stdout, "sent") || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "hush") {
+			if code != exitFailed || strings.Contains(stdout, "sent") || !strings.Contains(stderr, c.want) || !strings.Contains(stderr, ": what was not taken waits for the next run") || strings.Contains(stderr, "hush") {
 				t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
 			}
 			there := receiver(t, 200)

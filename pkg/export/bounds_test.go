@@ -69,7 +69,10 @@ func TestBatchesAreBounded(t *testing.T) {
 func TestPausesGrow(t *testing.T) {
 	t.Parallel()
 	w := recorded(t, session)
-	e := w.exporter(server(t, newKept(), func(rw http.ResponseWriter, _ string, _ func()) bool { rw.WriteHeader(503); return true }))
+	e := w.exporter(server(t, newKept(), func(rw http.ResponseWriter, _ string, _ func()) bool {
+		rw.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	}))
 	e.Patience = 15 * time.Minute
 	if _, err := e.Once(t.Context()); err == nil {
 		t.Fatal("it was sent")

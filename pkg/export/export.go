@@ -70,6 +70,8 @@ type Report struct {
 	Sessions, Spans, Logs, Batches int
 	// Rejected counts what the other side said it did not keep.
 	Rejected int64
+	// Waits tells that a batch was not taken: the next run begins with it.
+	Waits bool
 }
 
 func (e *Exporter) say(format string, args ...any) {
@@ -304,6 +306,7 @@ func (e *Exporter) flush(ctx context.Context, r *Report) error {
 		rejected, err := e.send(ctx, signal, message)
 		if err != nil {
 			// What was taken is not sent again, where that can be kept.
+			r.Waits = true
 			return errors.Join(err, e.c.write(e.Dir, e.Target))
 		}
 		if rejected.Items > 0 {
