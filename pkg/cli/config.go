@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -216,15 +215,10 @@ func makeConfig(path string) error {
 	if _, err := host.MakeDirs(filepath.Dir(path)); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
+	if err := host.Make(path, []byte(config.Template())); !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	_, err = file.WriteString(config.Template())
-	return errors.Join(err, file.Close())
+	return nil
 }
 
 // edit runs the person's editor on a file. Its variable can hold arguments.

@@ -124,17 +124,10 @@ func (c *cursor) write(dir state.Dir, target string) error {
 	if err := dir.Remove(begin); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	file, err := os.OpenFile(begin, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	if err := host.Make(begin, b.Bytes()); err != nil {
 		return err
 	}
-	_, err = file.Write(b.Bytes())
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(begin, dir.Cursor(target))
-	}
+	err := os.Rename(begin, dir.Cursor(target))
 	if err != nil {
 		_ = os.Remove(begin)
 	}

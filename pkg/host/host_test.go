@@ -123,3 +123,17 @@ func TestWhichProcessesLive(t *testing.T) {
 		t.Errorf("ancestors %v", line)
 	}
 }
+
+func TestAFileThatIsThereIsNotMadeAnew(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f")
+	if err := Make(path, []byte("first")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Make(path, []byte("second")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("made anew: %v", err)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != "first" {
+		t.Errorf("holds %q: %v", data, err)
+	}
+}

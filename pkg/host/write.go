@@ -36,6 +36,24 @@ func MissingDirs(dir string) []string {
 	return missing
 }
 
+// Make writes a file that must not exist yet, which only its owner can read. One that
+// it could not write whole is removed again; where there is one, the error is
+// [fs.ErrExist] and that one stays.
+func Make(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(path)
+	}
+	return err
+}
+
 // Replace puts a whole file in place by a rename, so that nobody finds it half
 // written, and what runs from the old one goes on.
 func Replace(path string, data []byte, mode fs.FileMode) error {
