@@ -106,7 +106,11 @@ func TestArchives(t *testing.T) {
 					t.Errorf("%s has the mode %v", name, f.mode)
 				}
 			}
-			if n := len(there["hook"+ext].data); n > 5_000_000 {
+			most := 5_000_000
+			if system == "windows" {
+				most = 5_500_000 // tables for unwinding and the resources come on top
+			}
+			if n := len(there["hook"+ext].data); n > most {
 				t.Errorf("the hook has %d bytes", n)
 			}
 			wanted := []string{"README.md", "LICENSE", "NOTICE.txt", "CHANGELOG.md", "man/hookctl.1", "man/hookctl-install.1", "man/stopgate.1"}
