@@ -34,26 +34,29 @@ ids of recorded sessions.`,
   hookctl completion fish > ~/.config/fish/completions/hookctl.fish`,
 		ValidArgs: shells,
 		Args:      cobra.MatchAll(needs("a shell: "+allShells, 1), knownShell),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			root, w := cmd.Root(), a.h.Stdout
-			switch args[0] {
-			case "bash":
-				var script bytes.Buffer
-				if err := root.GenBashCompletionV2(&script, true); err != nil {
-					return err
-				}
-				_, err := w.Write(bytes.Replace(script.Bytes(), []byte(wholeWords), []byte(ownWords+wholeWords), 1))
-				return err
-			case "zsh":
-				return root.GenZshCompletion(w)
-			case "fish":
-				return root.GenFishCompletion(w, true)
-			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(w)
-			}
-			return errors.New("unknown shell")
-		},
+		RunE:      func(cmd *cobra.Command, args []string) error { return a.runCompletion(cmd.Root(), args[0]) },
 	}
+}
+
+// runCompletion prints the script of a shell.
+func (a *app) runCompletion(root *cobra.Command, shell string) error {
+	w := a.h.Stdout
+	switch shell {
+	case "bash":
+		var script bytes.Buffer
+		if err := root.GenBashCompletionV2(&script, true); err != nil {
+			return err
+		}
+		_, err := w.Write(bytes.Replace(script.Bytes(), []byte(wholeWords), []byte(ownWords+wholeWords), 1))
+		return err
+	case "zsh":
+		return root.GenZshCompletion(w)
+	case "fish":
+		return root.GenFishCompletion(w, true)
+	case "powershell":
+		return root.GenPowerShellCompletionWithDesc(w)
+	}
+	return errors.New("unknown shell")
 }
 
 // wholeWords is where the script asks the package bash-completion for the words of the

@@ -20,8 +20,11 @@ import (
 	"stopgate/pkg/view"
 )
 
+// configOptions are what config was asked for.
+type configOptions struct{ asJSON bool }
+
 func (a *app) config() *cobra.Command {
-	var asJSON bool
+	var o configOptions
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "show what holds here, and who says so",
@@ -35,26 +38,33 @@ a session, up to the session's project.`,
   hookctl config edit
   hookctl config check`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			w, err := a.world()
-			if err != nil {
-				return err
-			}
-			c, problems := loadConfig(a.h, w.Cwd)
-			rows := c.Rows(entries(w)...)
-			if asJSON {
-				return a.configJSON(c, rows, problems)
-			}
-			a.printConfig(w, c, rows)
-			for _, p := range problems {
-				a.say(problemText(w, p))
-			}
-			return nil
-		},
+		RunE: func(*cobra.Command, []string) error { return a.runConfig(o) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON for programs")
+	o.flags(cmd)
 	cmd.AddCommand(a.configEdit(), a.configCheck())
 	return cmd
+}
+
+func (o *configOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON for programs")
+}
+
+// runConfig shows what holds in this folder, and what is wrong with the files.
+func (a *app) runConfig(o configOptions) error {
+	w, err := a.world()
+	if err != nil {
+		return err
+	}
+	c, problems := loadConfig(a.h, w.Cwd)
+	rows := c.Rows(entries(w)...)
+	if o.asJSON {
+		return a.configJSON(c, rows, problems)
+	}
+	a.printConfig(w, c, rows)
+	for _, p := range problems {
+		a.say(problemText(w, p))
+	}
+	return nil
 }
 
 // entries are the command lines of what is registered here, the strongest last.
@@ -143,15 +153,18 @@ func (a *app) configCheck() *cobra.Command {
 		Long: `check reads the person's file and the project's that count in this folder, and says
 what is wrong with them. The exit code is 1 when something is.`,
 		Example: `  hookctl config check`,
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			w, err := a.world()
-			if err != nil {
-				return err
-			}
-			return a.checkConfig(w)
-		},
+		Args:    noArgs,
+		RunE:    func(*cobra.Command, []string) error { return a.runConfigCheck() },
 	}
+}
+
+// runConfigCheck says what is wrong with the files that count here.
+func (a *app) runConfigCheck() error {
+	w, err := a.world()
+	if err != nil {
+		return err
+	}
+	return a.checkConfig(w)
 }
 
 // loadConfig reads the files that count in a folder, with all that is wrong with them.
@@ -189,25 +202,28 @@ func (a *app) configEdit() *cobra.Command {
 there is none yet, it is made with every setting in it as a comment.`,
 		Example: `  hookctl config edit
   EDITOR=nano hookctl config edit`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			w, err := a.world()
-			if err != nil {
-				return err
-			}
-			path := config.PersonFile(a.h.Env)
-			if path == "" {
-				return errors.New("no home folder is known: set HOME or XDG_CONFIG_HOME")
-			}
-			if err := makeConfig(path); err != nil {
-				return fmt.Errorf("%s: %w", w.Short(path), err)
-			}
-			if err := a.edit(path); err != nil {
-				return err
-			}
-			return a.checkConfig(w)
-		},
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return a.runConfigEdit() },
 	}
+}
+
+// runConfigEdit opens the person's file in an editor and checks what counts afterwards.
+func (a *app) runConfigEdit() error {
+	w, err := a.world()
+	if err != nil {
+		return err
+	}
+	path := config.PersonFile(a.h.Env)
+	if path == "" {
+		return errors.New("no home folder is known: set HOME or XDG_CONFIG_HOME")
+	}
+	if err := makeConfig(path); err != nil {
+		return fmt.Errorf("%s: %w", w.Short(path), err)
+	}
+	if err := a.edit(path); err != nil {
+		return err
+	}
+	return a.checkConfig(w)
 }
 
 // makeConfig makes the person's file where there is none.

@@ -8,8 +8,11 @@ import (
 	"stopgate/pkg/view"
 )
 
+// doctorOptions are what doctor was asked for.
+type doctorOptions struct{ asJSON bool }
+
 func (a *app) doctor() *cobra.Command {
-	var asJSON bool
+	var o doctorOptions
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "check that stopgate is registered, runs, and can do its job",
@@ -20,26 +23,33 @@ warn (works, but not as it should) or fail (does not work), with the mend behind
 The exit code is 1 when a check failed.`,
 		Example: `  hookctl doctor
   hookctl doctor --json | jq '.checks[] | select(.status != "ok")'`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			w, err := a.world()
-			if err != nil {
-				return err
-			}
-			rep := doctor.Doctor{World: w, Now: a.h.Clock.Now()}.Run(a.context())
-			if asJSON {
-				err = status.WriteJSON(a.h.Stdout, rep)
-			} else {
-				a.diagnosis(rep)
-			}
-			if err == nil && !rep.OK {
-				err = exitCode{code: exitFailed}
-			}
-			return err
-		},
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return a.runDoctor(o) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON for programs")
+	o.flags(cmd)
 	return cmd
+}
+
+func (o *doctorOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON for programs")
+}
+
+// runDoctor checks what is there. A check that failed is its exit code.
+func (a *app) runDoctor(o doctorOptions) error {
+	w, err := a.world()
+	if err != nil {
+		return err
+	}
+	rep := doctor.Doctor{World: w, Now: a.h.Clock.Now()}.Run(a.context())
+	if o.asJSON {
+		err = status.WriteJSON(a.h.Stdout, rep)
+	} else {
+		a.diagnosis(rep)
+	}
+	if err == nil && !rep.OK {
+		err = exitCode{code: exitFailed}
+	}
+	return err
 }
 
 // diagnosis prints a report.

@@ -44,15 +44,18 @@ machine. With a COMMAND it shows that one, as it would be run in this folder.`,
 			}
 			return needs("a COMMAND, in quotes", 1)(cmd, args)
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return a.showCommand(args[0])
-			}
-			return a.listHistory()
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.runHistory(args) },
 	}
 	cmd.AddCommand(a.forget())
 	return cmd
+}
+
+// runHistory shows one command, or lists them all.
+func (a *app) runHistory(args []string) error {
+	if len(args) > 0 {
+		return a.showCommand(args[0])
+	}
+	return a.listHistory()
 }
 
 func (a *app) listHistory() error {
@@ -123,8 +126,11 @@ func (a *app) printHistory(all []history.Entry) {
 	}, rows)
 }
 
+// forgetOptions are what forget was asked for.
+type forgetOptions struct{ all bool }
+
 func (a *app) forget() *cobra.Command {
-	var all bool
+	var o forgetOptions
 	cmd := &cobra.Command{
 		Use:   "forget KEY...",
 		Short: "forget commands by their keys, or all",
@@ -134,27 +140,34 @@ or how those begin; with --all it removes everything, and the key of this machin
   hookctl history forget --all`,
 		Args: func(cmd *cobra.Command, keys []string) error {
 			switch {
-			case all && len(keys) > 0:
+			case o.all && len(keys) > 0:
 				return errors.New("--all and a KEY exclude each other")
-			case all:
+			case o.all:
 				return nil
 			}
 			return needs("a KEY (hookctl history lists them), or --all", many)(cmd, keys)
 		},
-		RunE: func(_ *cobra.Command, keys []string) error {
-			for _, key := range keys {
-				if len(key) < leastKey || strings.Trim(key, "0123456789abcdef") != "" {
-					return exitCode{exitUsage, fmt.Errorf("%q: not a key (hookctl history lists them)", view.Clean(key))}
-				}
-			}
-			if all {
-				keys = []string{""}
-			}
-			return a.forgetThese(keys)
-		},
+		RunE: func(_ *cobra.Command, keys []string) error { return a.runForget(o, keys) },
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "forget everything")
+	o.flags(cmd)
 	return cmd
+}
+
+func (o *forgetOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.all, "all", false, "forget everything")
+}
+
+// runForget forgets the commands of these keys, or all.
+func (a *app) runForget(o forgetOptions, keys []string) error {
+	for _, key := range keys {
+		if len(key) < leastKey || strings.Trim(key, "0123456789abcdef") != "" {
+			return exitCode{exitUsage, fmt.Errorf("%q: not a key (hookctl history lists them)", view.Clean(key))}
+		}
+	}
+	if o.all {
+		keys = []string{""}
+	}
+	return a.forgetThese(keys)
 }
 
 // forgetThese forgets the entries whose keys begin like these, each of which names

@@ -16,12 +16,18 @@ import (
 	"stopgate/pkg/view"
 )
 
+// installOptions are what install was asked for. What was not named on the command
+// line is no choice: the plan then keeps what is there.
+type installOptions struct {
+	plan              setup.InstallOptions
+	hold, patience    time.Duration
+	blocks            int
+	lead              string
+	noCourier, dryRun bool
+}
+
 func (a *app) install() *cobra.Command {
-	var o setup.InstallOptions
-	var hold, patience time.Duration
-	var blocks int
-	var noCourier, dryRun bool
-	var lead string
+	var o installOptions
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "put stopgate in place and register it",
@@ -36,63 +42,71 @@ on the command line stays as it is, also arguments that you added to the entries
   hookctl install --scope project --patience 2h
   hookctl install --ci
   hookctl install --dry-run`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("hold") {
-				o.Hold = &hold
-			}
-			if cmd.Flags().Changed("patience") {
-				o.Patience = &patience
-			}
-			if cmd.Flags().Changed("blocks") {
-				o.Blocks = &blocks
-			}
-			if cmd.Flags().Changed("no-courier") {
-				courier := !noCourier
-				o.Courier = &courier
-			}
-			if cmd.Flags().Changed("lead") {
-				o.Lead = &lead
-			}
-			w, err := a.world()
-			if err != nil {
-				return err
-			}
-			plan, err := w.PlanInstall(o)
-			if errors.As(err, new(setup.UsageError)) {
-				return exitCode{exitUsage, err}
-			}
-			if err != nil {
-				return err
-			}
-			defer plan.Close()
-			if !dryRun {
-				if err := plan.Apply(a.context()); err != nil {
-					return err
-				}
-			}
-			a.installed(w, plan, o.Scope, dryRun)
-			if failed := plan.Failed(); len(failed) > 0 {
-				return fmt.Errorf("%s does not answer as it should", w.Short(failed[0].Hook.Program))
-			}
-			return nil
-		},
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runInstall(o, cmd.Flags().Changed) },
 	}
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *installOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.Scope, "scope", settings.User, "the `SCOPE` of the settings: user, project or local")
-	f.StringVar(&o.File, "settings", "", "edit this settings `FILE` instead")
-	spanFlag(f, &patience, "patience", policy.DefaultPatience, 0, "wait `D` for a task in all, hold after hold; 0 is one hold")
-	spanFlag(f, &hold, "hold", setup.DefaultHold, 0, "hold a stop for `D` at a time until its tasks end; 0 blocks at once")
-	f.IntVar(&blocks, "blocks", policy.DefaultBlocks, "one task may be the reason of `N` blocks")
-	f.BoolVar(&noCourier, "no-courier", false, "do not register the courier")
-	f.StringVar(&lead, "lead", policy.LeadHeadless, "hold the coordinator's own stop for its agents `WHEN`: headless (nobody attends), always or never")
-	f.BoolVar(&o.StatusLine, "statusline", false, "show who is held in the client's status line, below one that is there already")
-	f.BoolVar(&o.CI, "ci", false, "install what a CI runner needs: no courier, no link")
-	f.BoolVar(&dryRun, "dry-run", false, "show what would be done and change nothing")
+	f.StringVar(&o.plan.Scope, "scope", settings.User, "the `SCOPE` of the settings: user, project or local")
+	f.StringVar(&o.plan.File, "settings", "", "edit this settings `FILE` instead")
+	spanFlag(f, &o.patience, "patience", policy.DefaultPatience, 0, "wait `D` for a task in all, hold after hold; 0 is one hold")
+	spanFlag(f, &o.hold, "hold", setup.DefaultHold, 0, "hold a stop for `D` at a time until its tasks end; 0 blocks at once")
+	f.IntVar(&o.blocks, "blocks", policy.DefaultBlocks, "one task may be the reason of `N` blocks")
+	f.BoolVar(&o.noCourier, "no-courier", false, "do not register the courier")
+	f.StringVar(&o.lead, "lead", policy.LeadHeadless, "hold the coordinator's own stop for its agents `WHEN`: headless (nobody attends), always or never")
+	f.BoolVar(&o.plan.StatusLine, "statusline", false, "show who is held in the client's status line, below one that is there already")
+	f.BoolVar(&o.plan.CI, "ci", false, "install what a CI runner needs: no courier, no link")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be done and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("scope", "settings")
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions( // fails only for an unknown flag
 		[]cobra.Completion{settings.User, settings.Project, settings.Local}, cobra.ShellCompDirectiveNoFileComp))
-	return cmd
+}
+
+// runInstall installs, or says what it would do. given tells of a flag that it was named.
+func (a *app) runInstall(o installOptions, given func(flag string) bool) error {
+	p := o.plan
+	if given("hold") {
+		p.Hold = &o.hold
+	}
+	if given("patience") {
+		p.Patience = &o.patience
+	}
+	if given("blocks") {
+		p.Blocks = &o.blocks
+	}
+	if given("no-courier") {
+		courier := !o.noCourier
+		p.Courier = &courier
+	}
+	if given("lead") {
+		p.Lead = &o.lead
+	}
+	w, err := a.world()
+	if err != nil {
+		return err
+	}
+	plan, err := w.PlanInstall(p)
+	if errors.As(err, new(setup.UsageError)) {
+		return exitCode{exitUsage, err}
+	}
+	if err != nil {
+		return err
+	}
+	defer plan.Close()
+	if !o.dryRun {
+		if err := plan.Apply(a.context()); err != nil {
+			return err
+		}
+	}
+	a.installed(w, plan, p.Scope, o.dryRun)
+	if failed := plan.Failed(); len(failed) > 0 {
+		return fmt.Errorf("%s does not answer as it should", w.Short(failed[0].Hook.Program))
+	}
+	return nil
 }
 
 // world is where install, uninstall and doctor work.

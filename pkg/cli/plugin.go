@@ -34,38 +34,40 @@ again, the plugin is renewed, also while a stop is held.`,
   claude plugin marketplace add ~/stopgate-plugin
   claude plugin install stopgate@stopgate --config patience=2h`,
 		Args: needs("the folder to make", 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			w, err := a.world()
-			if err != nil {
-				return err
-			}
-			programs, err := w.Programs()
-			if err != nil {
-				return err
-			}
-			defer programs.Close()
-			dir := args[0]
-			if !filepath.IsAbs(dir) {
-				dir = filepath.Join(w.Cwd, dir)
-			}
-			written, err := plugin.Build(dir, programs.Hook, programs.Hookctl)
-			if err != nil {
-				return err
-			}
-			scr := a.screen()
-			scr.Line("built ", view.Clean(w.Short(dir)))
-			for _, name := range written {
-				scr.Line("  ", name)
-			}
-			scr.Line()
-			scr.Line("next")
-			scr.Line("- to keep it: claude plugin marketplace add ", view.Clean(quoted(dir)))
-			scr.Line("              claude plugin install ", plugin.ID)
-			scr.Line("- to try it in one session: claude --plugin-dir ", view.Clean(quoted(dir)))
-			return nil
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.runPluginBuild(args[0]) },
 	})
 	return cmd
+}
+
+// runPluginBuild makes a plugin folder.
+func (a *app) runPluginBuild(dir string) error {
+	w, err := a.world()
+	if err != nil {
+		return err
+	}
+	programs, err := w.Programs()
+	if err != nil {
+		return err
+	}
+	defer programs.Close()
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(w.Cwd, dir)
+	}
+	written, err := plugin.Build(dir, programs.Hook, programs.Hookctl)
+	if err != nil {
+		return err
+	}
+	scr := a.screen()
+	scr.Line("built ", view.Clean(w.Short(dir)))
+	for _, name := range written {
+		scr.Line("  ", name)
+	}
+	scr.Line()
+	scr.Line("next")
+	scr.Line("- to keep it: claude plugin marketplace add ", view.Clean(quoted(dir)))
+	scr.Line("              claude plugin install ", plugin.ID)
+	scr.Line("- to try it in one session: claude --plugin-dir ", view.Clean(quoted(dir)))
+	return nil
 }
 
 // quoted is a path as a shell takes it.

@@ -20,8 +20,11 @@ import (
 	"stopgate/pkg/view"
 )
 
+// replayOptions are what replay was asked for.
+type replayOptions struct{ play replay.Options }
+
 func (a *app) replay() *cobra.Command {
-	var o replay.Options
+	var o replayOptions
 	cmd := &cobra.Command{
 		Use:   "replay PATH [-- FLAG...]",
 		Short: "send a recorded session through the gate, event by event",
@@ -43,26 +46,33 @@ played.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			rec, err := replay.Load(os.DirFS(args[0]))
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			o.Args = args[1:]
-			if err := gateFlags(o.Args); err != nil {
-				return exitCode{exitUsage, err}
-			}
-			if policyOf(o.Args).Hold > 0 {
-				// The recorded world does not wait, and its outputs are those of the end.
-				a.say("a hold is not played: the stops are answered at once")
-				o.Args = withoutHold(o.Args)
-			}
-			return a.play(rec, o)
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.runReplay(o.play, args[0], args[1:]) },
 	}
-	cmd.Flags().StringSliceVar(&o.Without, "without", nil, "leave out the events of this `NAME`; may be repeated")
-	cmd.Flags().BoolVar(&o.Doubled, "doubled", false, "send every event twice at once, as if registered twice")
+	o.flags(cmd)
 	return cmd
+}
+
+func (o *replayOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&o.play.Without, "without", nil, "leave out the events of this `NAME`; may be repeated")
+	cmd.Flags().BoolVar(&o.play.Doubled, "doubled", false, "send every event twice at once, as if registered twice")
+}
+
+// runReplay plays the recording of a folder, with flags of the hook's.
+func (a *app) runReplay(o replay.Options, folder string, hook []string) error {
+	rec, err := replay.Load(os.DirFS(folder))
+	if err != nil {
+		return fmt.Errorf("%s: %w", folder, err)
+	}
+	o.Args = hook
+	if err := gateFlags(o.Args); err != nil {
+		return exitCode{exitUsage, err}
+	}
+	if policyOf(o.Args).Hold > 0 {
+		// The recorded world does not wait, and its outputs are those of the end.
+		a.say("a hold is not played: the stops are answered at once")
+		o.Args = withoutHold(o.Args)
+	}
+	return a.play(rec, o)
 }
 
 // gateFlags checks flags that are meant for the hook.

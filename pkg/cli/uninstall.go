@@ -13,9 +13,14 @@ import (
 	"stopgate/pkg/view"
 )
 
+// uninstallOptions are what uninstall was asked for.
+type uninstallOptions struct {
+	plan   setup.UninstallOptions
+	dryRun bool
+}
+
 func (a *app) uninstall() *cobra.Command {
-	var o setup.UninstallOptions
-	var dryRun bool
+	var o uninstallOptions
 	cmd := &cobra.Command{
 		Use:   "uninstall",
 		Short: "take the entries of stopgate out again",
@@ -30,28 +35,35 @@ that only has such a name. Stops that are held are let through first, and courie
 leave.`,
 		Example: `  hookctl uninstall
   hookctl uninstall --purge --dry-run`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			w, err := a.world()
-			if err != nil {
-				return err
-			}
-			plan, err := w.PlanUninstall(o)
-			if err != nil {
-				return err
-			}
-			if !dryRun {
-				err = plan.Apply(a.context())
-			}
-			a.uninstalled(w, plan, o.Purge, dryRun)
-			return errors.Join(err, plan.Err())
-		},
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return a.runUninstall(o) },
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.File, "settings", "", "look into this settings `FILE` too")
-	f.BoolVar(&o.Purge, "purge", false, "also remove programs, backups, records and the state folder")
-	f.BoolVar(&dryRun, "dry-run", false, "show what would be done and change nothing")
+	o.flags(cmd)
 	return cmd
+}
+
+func (o *uninstallOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.plan.File, "settings", "", "look into this settings `FILE` too")
+	f.BoolVar(&o.plan.Purge, "purge", false, "also remove programs, backups, records and the state folder")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be done and change nothing")
+}
+
+// runUninstall uninstalls, or says what it would do.
+func (a *app) runUninstall(o uninstallOptions) error {
+	w, err := a.world()
+	if err != nil {
+		return err
+	}
+	plan, err := w.PlanUninstall(o.plan)
+	if err != nil {
+		return err
+	}
+	if !o.dryRun {
+		err = plan.Apply(a.context())
+	}
+	a.uninstalled(w, plan, o.plan.Purge, o.dryRun)
+	return errors.Join(err, plan.Err())
 }
 
 // uninstalled prints what an uninstallation did, or would do.
