@@ -48,7 +48,7 @@ const (
 // until ctx is done. Where it fails, nothing is said of any, and none has a key.
 func Ask(ctx context.Context, dir state.Dir, now time.Time, project string, commands ...string) (keys []string, expected []Expectation, err error) {
 	keys, expected = make([]string, len(commands)), make([]Expectation, len(commands))
-	secret, err := needSecret(dir, now)
+	secret, err := needSecret(dir)
 	if err != nil {
 		return keys, expected, err
 	}
@@ -104,7 +104,7 @@ func Record(ctx context.Context, dir state.Dir, now time.Time, notes ...Note) er
 	if len(notes) == 0 {
 		return nil
 	}
-	secret, err := needSecret(dir, now)
+	secret, err := needSecret(dir)
 	if err != nil {
 		return err
 	}

@@ -44,18 +44,40 @@ func readSecret(dir state.Dir) (key secret, err error) {
 
 var errNoKey = errors.New("history.key: not a key")
 
-// needSecret reads the key, and makes it where there is none. Of two that make it at
-// once one has it; for the other nothing is known this time.
-func needSecret(dir state.Dir, now time.Time) (secret, error) {
-	key, err := readSecret(dir)
-	if errors.Is(err, errNoKey) {
-		if info, statErr := os.Lstat(dir.HistoryKey()); statErr == nil && now.Sub(info.ModTime()).Abs() > halfWritten && dir.Remove(dir.HistoryKey()) == nil {
+// needSecret reads the key, and makes it where there is none. Of several that make it
+// at once one does; the others wait for what it writes.
+func needSecret(dir state.Dir) (key secret, err error) {
+	for range writeTries {
+		key, err = readSecret(dir)
+		if errors.Is(err, errNoKey) && abandoned(dir.HistoryKey()) && dir.Remove(dir.HistoryKey()) == nil {
 			err = fs.ErrNotExist
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			key, err = makeSecret(dir)
+		}
+		if !errors.Is(err, errNoKey) && !errors.Is(err, fs.ErrExist) {
+			return key, err
+		}
+		time.Sleep(writeTry)
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return key, err
-	}
+	return secret{}, err
+}
+
+// How long a key is waited for that another process is writing.
+const (
+	writeTries = 50
+	writeTry   = time.Millisecond
+)
+
+// abandoned tells whether nobody writes a file any more, by the machine's clock, as its
+// time is.
+func abandoned(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && time.Since(info.ModTime()).Abs() > halfWritten
+}
+
+// makeSecret makes the key of a state folder that has none.
+func makeSecret(dir state.Dir) (key secret, err error) {
 	if err := dir.Make(); err != nil {
 		return key, err
 	}

@@ -50,7 +50,7 @@ func TestAKeyThatIsNone(t *testing.T) {
 			if err := os.WriteFile(dir.HistoryKey(), []byte(test.text), 0o600); err != nil { //realtime: its time is set below
 				t.Fatal(err)
 			}
-			at := noon.Add(-test.age)
+			at := time.Now().Add(-test.age)
 			if err := os.Chtimes(dir.HistoryKey(), at, at); err != nil {
 				t.Fatal(err)
 			}
