@@ -26,8 +26,9 @@ const (
 	// courierCatchUp bounds the wait for the agent's last message on disk.
 	courierCatchUp = 3 * time.Second
 	// courierPace is how often it looks: it has time, and need not be woken by
-	// every line of the coordinator's as a hold is.
-	courierPace = 3 * time.Second
+	// every line of the coordinator's as a hold is. It does not outlive its client by
+	// more than two seconds.
+	courierPace = 1800 * time.Millisecond
 	// courierEnd gives the client time to tell the news itself: to the agent after
 	// the end, and to the coordinator once that has nothing else to do.
 	courierEnd = 5 * time.Second
