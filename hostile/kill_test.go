@@ -260,7 +260,7 @@ func TestTheClientGoesAway(t *testing.T) {
 			}
 			_ = parent.Process.Kill()
 			_ = parent.Wait()
-			nothingLeft(t, 2*time.Second)
+			nothingLeft(t, 2*time.Second+*slack/10)
 
 			// A client behind a shell that lives on, known by its id alone.
 			w.agent(agent + "x")
@@ -274,7 +274,7 @@ func TestTheClientGoesAway(t *testing.T) {
 			time.Sleep(1500 * time.Millisecond)
 			_ = client.Process.Kill()
 			_ = client.Wait()
-			nothingLeft(t, 2*time.Second)
+			nothingLeft(t, 2*time.Second+*slack/10)
 
 			// A client without an id, behind a shell: it no longer reads the answer.
 			w.agent(agent + "y")
@@ -291,7 +291,7 @@ func TestTheClientGoesAway(t *testing.T) {
 			}
 			time.Sleep(1500 * time.Millisecond)
 			_ = answer.Close()
-			nothingLeft(t, 2*time.Second)
+			nothingLeft(t, 2*time.Second+*slack/10)
 			_ = shell.Wait()
 		})
 	}
@@ -441,7 +441,7 @@ func TestManyHoldsAndCouriers(t *testing.T) {
 			}
 		}
 	}
-	nothingLeft(t, 2*time.Second)
+	nothingLeft(t, 2*time.Second+*slack/10)
 	w.works()
 }
 
