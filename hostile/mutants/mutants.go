@@ -327,7 +327,7 @@ var mutants = []mutant{
 	{"a dry run writes down that it was sent", "pkg/export/export.go", `e.c, e.dry = c, true`, `e.c = c`, exports},
 	{"pauses do not grow", "pkg/export/send.go", `pause = min(2*pause, mostPause)`, `pause = firstPause`, exports},
 	{"batches are without bounds", "pkg/export/export.go", `batchSize-told.Len())`, `100*batchSize)`, exports},
-	{"acts before the time that is asked for are told", "pkg/export/export.go", `if !act.Time.Before(e.Since) {`, `if true {`, exports},
+	{"acts before the time that is asked for are told", "pkg/export/export.go", `func(a ledger.Act) bool { return a.Time.Before(e.Since) }`, `func(a ledger.Act) bool { return false }`, exports},
 	{"an export that follows sends nothing new", "pkg/export/follow.go", `filepath.Ext(event.Name) != ".db"`, `filepath.Ext(event.Name) != ".none"`, exports},
 	{"what is shown on a terminal is as it was written", "pkg/export/target.go", `status.Visible(line)`, `append(status.Visible(nil), line...)`, exports},
 	{"what is refused is given up by a service", "pkg/export/send.go", `if err == nil || !passes && e.Patience > 0 {`, `if err == nil || !passes {`, exports},

@@ -4,15 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stopgate/pkg/lazy"
 	"stopgate/pkg/view"
 )
 
@@ -103,10 +102,8 @@ func (a *app) plainly(cmd *cobra.Command, err error) error {
 
 // What cobra says of flags that exclude each other, and of a word too many.
 var (
-	exclusive = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^if any flags in the group \[[^\]]*\] are set none of the others can be; \[([^\]]*)\] were all set$`)
-	})
-	unknownCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^unknown command (".*") for "`) })
+	exclusive      = lazy.Regexp(`^if any flags in the group \[[^\]]*\] are set none of the others can be; \[([^\]]*)\] were all set$`)
+	unknownCommand = lazy.Regexp(`^unknown command (".*") for "`)
 )
 
 // flagError says in our words what is wrong with a flag.

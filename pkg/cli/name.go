@@ -2,12 +2,12 @@ package cli
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"stopgate/pkg/lazy"
 )
 
 // Names are what the program is called: Names[0] everywhere, the others beside it
@@ -34,7 +34,7 @@ func Command(name string) *cobra.Command {
 }
 
 // itself is the program where a text names it, as a word of its own.
-var itself = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bhookctl\b`) })
+var itself = lazy.Regexp(`\bhookctl\b`)
 
 // named is a text of ours with the program under the name by which it was called.
 func (a *app) named(text string) string {

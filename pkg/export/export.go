@@ -11,7 +11,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"stopgate/pkg/host"
@@ -234,25 +236,9 @@ func (e *Exporter) leaveOut(snap *ledger.Snapshot) {
 	if e.Since.IsZero() {
 		return
 	}
-	var stops []ledger.Stop
-	for _, stop := range snap.Stops {
-		if !stop.Time.Before(e.Since) {
-			stops = append(stops, stop)
-		}
-	}
-	snap.Stops = stops
-	var acts []ledger.Act
-	for _, act := range snap.Acts {
-		if !act.Time.Before(e.Since) {
-			acts = append(acts, act)
-		}
-	}
-	snap.Acts = acts
-	for task, c := range snap.Couriers {
-		if c.At.Before(e.Since) {
-			delete(snap.Couriers, task)
-		}
-	}
+	snap.Stops = slices.DeleteFunc(slices.Clone(snap.Stops), func(s ledger.Stop) bool { return s.Time.Before(e.Since) })
+	snap.Acts = slices.DeleteFunc(slices.Clone(snap.Acts), func(a ledger.Act) bool { return a.Time.Before(e.Since) })
+	maps.DeleteFunc(snap.Couriers, func(_ string, c ledger.Courier) bool { return c.At.Before(e.Since) })
 }
 
 // idle is how long nothing is heard of a session until it is over. It is less than

@@ -52,19 +52,19 @@ func Ask(ctx context.Context, dir state.Dir, now time.Time, project string, comm
 	if err != nil {
 		return keys, expected, err
 	}
+	for i, command := range commands {
+		keys[i] = secret.keyOf(command, project)
+	}
 	err = view(ctx, dir, func(tx *bolt.Tx) error {
-		for i, command := range commands {
-			if e, ok := get(tx, secret.keyOf(command, project)); ok && !e.old(now) {
+		for i, key := range keys {
+			if e, ok := get(tx, key); ok && !e.old(now) {
 				expected[i] = e.Expect()
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return keys, make([]Expectation, len(commands)), err
-	}
-	for i, command := range commands {
-		keys[i] = secret.keyOf(command, project)
+		return make([]string, len(commands)), make([]Expectation, len(commands)), err
 	}
 	return keys, expected, nil
 }

@@ -28,7 +28,9 @@ func looksIn(dir string, names []string) ([]Look, bool) {
 	}
 	var first sync.WaitGroup
 	half := len(names) / 2
-	first.Go(func() { look(0, half) })
+	if half > 0 {
+		first.Go(func() { look(0, half) })
+	}
 	look(half, len(names))
 	first.Wait()
 	return out, true

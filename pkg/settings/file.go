@@ -10,15 +10,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"sort"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"stopgate/pkg/host"
+	"stopgate/pkg/lazy"
 )
 
 const (
@@ -33,13 +32,16 @@ const (
 	backupStamp = "20060102T150405.000Z"
 )
 
+// backupForm is how the name of a backup ends.
+const backupForm = `\.stopgate-backup-[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$`
+
 // The names of what is left behind.
 var (
-	backupName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.stopgate-backup-[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$`) })
-	lockName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^settings-[0-9a-f]{16}\.lock$`) })
-	recordName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^settings-[0-9a-f]{16}\.record\.json$`) })
-	keptName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^settings-[0-9a-f]{16}-.*` + backupName().String()) })
-	tempName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.stopgate-[0-9]+\.tmp$`) })
+	backupName = lazy.Regexp(backupForm)
+	lockName   = lazy.Regexp(`^settings-[0-9a-f]{16}\.lock$`)
+	recordName = lazy.Regexp(`^settings-[0-9a-f]{16}\.record\.json$`)
+	keptName   = lazy.Regexp(`^settings-[0-9a-f]{16}-.*` + backupForm)
+	tempName   = lazy.Regexp(`^\.stopgate-[0-9]+\.tmp$`)
 )
 
 // Options are the circumstances of an edit.

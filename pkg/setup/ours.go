@@ -4,13 +4,12 @@ import (
 	"debug/buildinfo"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"stopgate/pkg/command/syntax"
+	"stopgate/pkg/lazy"
 
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
@@ -119,7 +118,7 @@ var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "ash"}
 
 // between is what may stand between a starter and the program: options, variables,
 // times.
-var between = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-.*|[A-Za-z_][A-Za-z0-9_]*=.*|[0-9.]+[smhd]?)$`) })
+var between = lazy.Regexp(`^(-.*|[A-Za-z_][A-Za-z0-9_]*=.*|[0-9.]+[smhd]?)$`)
 
 // words finds the hook in a simple command: as its program, or as the one that its
 // program starts.

@@ -39,9 +39,7 @@ func Safe(id string) string {
 	return hashMark + hex.EncodeToString(sum[:])
 }
 
-const (
-	hashMark = "x-"
-)
+const hashMark = "x-"
 
 // plain tells whether an id can be a file name as it is.
 func plain(id string) bool {

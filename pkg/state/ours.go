@@ -46,7 +46,7 @@ func (k kind) form(r io.Reader, size int64) bool {
 	case aHistory:
 		return isStore(r, HistoryRow)
 	case aKey:
-		return isKey(head(r, len(HistoryKeyBegin)))
+		return begins(head(r, len(HistoryKeyBegin)), HistoryKeyBegin)
 	case anAside:
 		return isBolt(head(r, boltHead))
 	case aBeginning:
@@ -60,7 +60,7 @@ func (k kind) form(r io.Reader, size int64) bool {
 	case aLog:
 		return isLog(head(r, maxBegin))
 	case aCursor:
-		return isCursor(head(r, len(CursorBegin)))
+		return begins(head(r, len(CursorBegin)), CursorBegin)
 	}
 	return false
 }
@@ -242,11 +242,8 @@ const CursorBegin = `{"stopgate":"export",`
 // HistoryKeyBegin is how the key of the history's hashes begins.
 const HistoryKeyBegin = "stopgate history key "
 
-// isKey tells whether this begins like one, as far as it has been written.
-func isKey(data []byte) bool { return HistoryKeyBegin[:len(data)] == string(data) }
-
-// isCursor tells whether this begins like one, as far as it has been written.
-func isCursor(data []byte) bool { return CursorBegin[:len(data)] == string(data) }
+// begins tells whether a file begins like this, as far as it has been written.
+func begins(data []byte, like string) bool { return strings.HasPrefix(like, string(data)) }
 
 // missing tells whether a path leads nowhere.
 func missing(path string) bool {

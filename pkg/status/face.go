@@ -1,10 +1,8 @@
 package status
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
@@ -12,6 +10,7 @@ import (
 
 	"stopgate/pkg/event"
 	"stopgate/pkg/host"
+	"stopgate/pkg/lazy"
 	"stopgate/pkg/transcript"
 )
 
@@ -149,10 +148,8 @@ func Plain(s string) string {
 
 // What a progress looks like: a percentage, or so many of so many.
 var (
-	percent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\d.,])(\d{1,3})(?:[.,]\d+)? ?%`) })
-	ofMany  = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:^|[\s\[(])(\d{1,7}) ?(?:/| of ) ?(\d{1,7})(?:$|[\s\]),:;])`)
-	})
+	percent = lazy.Regexp(`(?:^|[^\d.,])(\d{1,3})(?:[.,]\d+)? ?%`)
+	ofMany  = lazy.Regexp(`(?:^|[\s\[(])(\d{1,7}) ?(?:/| of ) ?(\d{1,7})(?:$|[\s\]),:;])`)
 )
 
 // progressOf is the progress that the last lines of an output show.

@@ -3,16 +3,16 @@ package status
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
+
+	"stopgate/pkg/lazy"
 )
 
 // plainWords are a name or a path that can be said to a model: nothing in it can be
 // taken for more than a word.
-var plainWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.@-]{0,39}$`) })
+var plainWords = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9 _.@-]{0,39}$`)
 
-var plainPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./@+:\\-]{1,300}$`) })
+var plainPath = lazy.Regexp(`^[A-Za-z0-9_./@+:\\-]{1,300}$`)
 
 // say is the sentence that a person pastes to the coordinator, so that an agent goes
 // on. A model reads it: it holds ids, and a name or a path only where that is plain;

@@ -13,11 +13,11 @@
 package team
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"stopgate/pkg/lazy"
 )
 
 // Backends of a member (docs/client.md: teams). Others may come.
@@ -176,7 +176,7 @@ func ForSession(teams []Team, sessionID string) []Team {
 	return led
 }
 
-var inProcessID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^a(.+)-[0-9a-f]{8,}$`) })
+var inProcessID = lazy.Regexp(`^a(.+)-[0-9a-f]{8,}$`)
 
 // NameOf is the member's name inside the agent id that an in-process member has
 // in hook events: ping for aping-4976bb1b79928c86. Ids of the client up to

@@ -6,21 +6,21 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
+	"stopgate/pkg/lazy"
 	"stopgate/pkg/otlp"
 )
 
 // What an id of the client's looks like (docs/client.md: background_tasks). One that
 // looks otherwise can be text: a teammate's holds its name.
 var (
-	agentForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(main|a[0-9a-f]{8,40})$`) })
-	taskForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z][0-9a-z]{8}|a[0-9a-f]{8,40})$`) })
-	sessionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`) })
-	toolForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]{2,8}_[0-9A-Za-z_-]{8,64}$`) })
-	versionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\.[0-9]+){1,3}(-[0-9a-z.]{1,16})?$`) })
-	codeForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+(-[a-z]+){0,5}$`) })
+	agentForm   = lazy.Regexp(`^(main|a[0-9a-f]{8,40})$`)
+	taskForm    = lazy.Regexp(`^([a-z][0-9a-z]{8}|a[0-9a-f]{8,40})$`)
+	sessionForm = lazy.Regexp(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	toolForm    = lazy.Regexp(`^[a-z]{2,8}_[0-9A-Za-z_-]{8,64}$`)
+	versionForm = lazy.Regexp(`^[0-9]+(\.[0-9]+){1,3}(-[0-9a-z.]{1,16})?$`)
+	codeForm    = lazy.Regexp(`^[a-z]+(-[a-z]+){0,5}$`)
 )
 
 // longest is the longest text that is told.
