@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,11 +53,7 @@ func (v *spanValue) String() string {
 	if v.d == nil || *v.d == 0 {
 		return ""
 	}
-	text := strings.TrimSuffix(v.d.String(), "0s")
-	if rest, ok := strings.CutSuffix(text, "h0m"); ok {
-		text = rest + "h"
-	}
-	return text
+	return span.Text(*v.d)
 }
 
 // Type implements pflag.Value.

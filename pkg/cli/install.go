@@ -12,6 +12,7 @@ import (
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
 	"stopgate/pkg/setup"
+	"stopgate/pkg/span"
 	"stopgate/pkg/state"
 	"stopgate/pkg/view"
 )
@@ -146,7 +147,7 @@ func (a *app) installed(w setup.World, rep *setup.InstallPlan, scope string, dry
 		}
 	}
 	if rep.Moved {
-		scr.Text("  ", "  ", "the hold of 10m that former versions registered is "+setup.Span(setup.DefaultHold)+" now: after 10m without progress the client fails an agent", view.Normal)
+		scr.Text("  ", "  ", "the hold of 10m that former versions registered is "+span.Text(setup.DefaultHold)+" now: after 10m without progress the client fails an agent", view.Normal)
 	}
 	if rep.Kept {
 		scr.Text("  ", "  ", "what you had chosen stays: "+chosen(rep.Choice), view.Normal)
@@ -264,17 +265,17 @@ func linkWord(p setup.Placed, dryRun bool) string {
 
 // chosen says a choice as flags.
 func chosen(c setup.Choice) string {
-	parts := []string{"--hold " + setup.Span(c.Hold), "--patience " + setup.Span(c.Patience), fmt.Sprint("--blocks ", c.Blocks)}
+	parts := []string{"--hold " + span.Text(c.Hold), "--patience " + span.Text(c.Patience), fmt.Sprint("--blocks ", c.Blocks)}
 	parts = append(parts, c.Extra...)
 	if c.Courier {
-		parts = append(parts, append([]string{"courier --for " + setup.Span(c.CourierFor)}, c.CourierExtra...)...)
+		parts = append(parts, append([]string{"courier --for " + span.Text(c.CourierFor)}, c.CourierExtra...)...)
 	} else {
 		parts = append(parts, "--no-courier")
 	}
 	if c.Lead == policy.LeadNever {
 		parts = append(parts, "--lead never")
 	} else {
-		parts = append(parts, append([]string{"lead --patience " + setup.Span(c.LeadPatience)}, c.LeadExtra...)...)
+		parts = append(parts, append([]string{"lead --patience " + span.Text(c.LeadPatience)}, c.LeadExtra...)...)
 	}
 	return view.Clean(strings.Join(parts, " "))
 }

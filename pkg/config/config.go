@@ -157,6 +157,10 @@ func (c Config) Rows(entries ...policy.Policy) []Row {
 			}
 			if value, ok := k.given(p); ok { // the first entry with it counts
 				row.Value, row.From = value, Flag
+			} else if row.From == Default && k.written != nil {
+				if value, ok := k.written(p); ok {
+					row.Value = value
+				}
 			}
 		}
 		rows = append(rows, row)

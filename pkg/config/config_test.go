@@ -366,3 +366,36 @@ func FuzzParse(f *testing.F) {
 		c.Rows()
 	})
 }
+
+// The hold that install writes is no choice, so a file counts before it; where no file
+// says anything, it is what holds.
+func TestWhatInstallWritesIsShown(t *testing.T) {
+	t.Parallel()
+	installed, err := policy.Parse([]string{"gate", "--hold", "9m30s", "--patience", "1h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, err := policy.Parse([]string{"gate", "--hold", "5m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var none, says Config
+	says.Hold = Value[time.Duration]{V: time.Minute, From: Person}
+	for name, test := range map[string]struct {
+		config  Config
+		entries []policy.Policy
+		want    string
+	}{
+		"nothing registered":               {none, nil, "0s default"},
+		"as installed":                     {none, []policy.Policy{installed}, "9m30s default"},
+		"as installed, with a file":        {says, []policy.Policy{installed}, "1m person"},
+		"a chosen flag behind the install": {none, []policy.Policy{installed, chosen}, "5m flag"},
+		"a chosen flag":                    {says, []policy.Policy{chosen}, "5m flag"},
+	} {
+		for _, row := range test.config.Rows(test.entries...) {
+			if got := row.Value + " " + string(row.From); row.Key == "hold" && got != test.want {
+				t.Errorf("%s: %s, want %s", name, got, test.want)
+			}
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stopgate/pkg/policy"
+	"stopgate/pkg/span"
 )
 
 // key is one setting: its name, with its table before a dot, who may set it, how a
@@ -24,6 +25,9 @@ type key struct {
 	// its flags say. nil where there is no flag.
 	apply func(*policy.Policy, Config)
 	given func(policy.Policy) (value string, ok bool)
+	// written is what its flags say where that is no choice but still holds: the hold
+	// and the patience that install writes. nil where there is no such flag.
+	written func(policy.Policy) (value string, ok bool)
 	// help says what it is for, example is a value for the template.
 	help, example string
 }
@@ -47,13 +51,13 @@ func keys() []key {
 	return []key{
 		one(setting[time.Duration]{
 			name: "patience", project: true, field: func(c *Config) *Value[time.Duration] { return &c.Patience },
-			read: duration, show: span, fallback: policy.DefaultPatience,
+			read: duration, show: span.Text, fallback: policy.DefaultPatience,
 			modes: []string{policy.Gate, policy.Lead}, of: func(p *policy.Policy) *time.Duration { return &p.Patience },
 			help: "how long a task is waited for in all, hold after hold", example: `"30m"`,
 		}),
 		one(setting[time.Duration]{
 			name: "hold", project: true, field: func(c *Config) *Value[time.Duration] { return &c.Hold },
-			read: duration, show: span,
+			read: duration, show: span.Text,
 			modes: []string{policy.Gate}, of: func(p *policy.Policy) *time.Duration { return &p.Hold },
 			help: "how long a stop is held at a time; 0s blocks at once", example: `"9m30s"`,
 		}),
@@ -117,6 +121,9 @@ func one[T any](s setting[T]) key {
 	k.given = func(p policy.Policy) (string, bool) {
 		return s.show(*s.of(&p)), slices.Contains(s.modes, p.Mode) && p.Given(flag)
 	}
+	k.written = func(p policy.Policy) (string, bool) {
+		return s.show(*s.of(&p)), slices.Contains(s.modes, p.Mode) && p.Written(flag)
+	}
 	k.apply = func(p *policy.Policy, c Config) {
 		if v := *s.field(&c); v.Set() && slices.Contains(s.modes, p.Mode) && !p.Given(flag) {
 			*s.of(p) = v.V
@@ -159,15 +166,3 @@ func list(name string, wait bool, help, example string) key {
 }
 
 func word(s string) string { return s }
-
-// span writes a duration as a person would: 10m, not 10m0s.
-func span(d time.Duration) string {
-	text := d.String()
-	if d >= time.Minute {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if d >= time.Hour {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}

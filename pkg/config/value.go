@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"stopgate/pkg/policy"
-	spans "stopgate/pkg/span"
+	"stopgate/pkg/span"
 )
 
 // Bounds of what a file may say: somebody else may have written it.
@@ -76,12 +76,12 @@ func duration(r raw) (time.Duration, error) {
 	if err := r.want(aString); err != nil {
 		return 0, err
 	}
-	d, err := spans.Parse(r.text)
+	d, err := span.Parse(r.text)
 	switch {
 	case err != nil:
 		return 0, errors.New(`not a duration like "30s", "10m" or "1h30m"`)
 	case d < 0 || d > policy.MaxHold:
-		return 0, fmt.Errorf("not between 0s and %s", span(policy.MaxHold))
+		return 0, fmt.Errorf("not between 0s and %s", span.Text(policy.MaxHold))
 	}
 	return d, nil
 }

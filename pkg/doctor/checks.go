@@ -17,6 +17,7 @@ import (
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
 	"stopgate/pkg/setup"
+	"stopgate/pkg/span"
 	"stopgate/pkg/state"
 )
 
@@ -93,11 +94,11 @@ func (h hook) title() string {
 func title(p policy.Policy) string {
 	switch {
 	case p.Mode == policy.Courier:
-		return "courier --for " + setup.Span(p.For)
+		return "courier --for " + span.Text(p.For)
 	case p.Mode == policy.Lead:
-		return "lead --patience " + setup.Span(p.Patience)
+		return "lead --patience " + span.Text(p.Patience)
 	case p.Hold > 0:
-		return "gate --hold " + setup.Span(p.Hold) + " --patience " + setup.Span(p.Patience)
+		return "gate --hold " + span.Text(p.Hold) + " --patience " + span.Text(p.Patience)
 	}
 	return "gate"
 }
@@ -327,7 +328,7 @@ func waitsFit(f facts) Check {
 			}
 		}
 		if len(strains) == 0 && s.Scope != setup.ScopePlugin {
-			fine = append(fine, fmt.Sprintf("%s under a timeout of %s", title(p), setup.Span(setup.TimeoutOf(e.Entry))))
+			fine = append(fine, fmt.Sprintf("%s under a timeout of %s", title(p), span.Text(setup.TimeoutOf(e.Entry))))
 		}
 	}
 	for _, s := range slices.Concat(f.sources, f.plugins) {
@@ -354,9 +355,9 @@ func clientsClocks(f facts) Check {
 	if f.limits.StallBy != "" {
 		by = f.limits.StallBy
 	}
-	found := fmt.Sprintf("an agent may make no progress for %s (%s), so a hold ends after %s at the latest; a print run waits for agents in the background ", setup.Span(f.limits.Stall), by, setup.Span(f.limits.Longest()))
+	found := fmt.Sprintf("an agent may make no progress for %s (%s), so a hold ends after %s at the latest; a print run waits for agents in the background ", span.Text(f.limits.Stall), by, span.Text(f.limits.Longest()))
 	if f.limits.Ceiling > 0 {
-		found += "for " + setup.Span(f.limits.Ceiling)
+		found += "for " + span.Text(f.limits.Ceiling)
 	} else {
 		found += "as long as they take"
 	}
@@ -484,9 +485,9 @@ func lastRecorded(f facts) Check {
 func age(d time.Duration) string {
 	switch {
 	case d < time.Minute:
-		return setup.Span(max(0, d).Round(time.Second))
+		return span.Text(max(0, d).Round(time.Second))
 	case d < 48*time.Hour:
-		return setup.Span(d.Round(time.Minute))
+		return span.Text(d.Round(time.Minute))
 	}
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }

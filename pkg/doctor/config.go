@@ -10,6 +10,7 @@ import (
 	"stopgate/pkg/event"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/setup"
+	"stopgate/pkg/span"
 )
 
 // tooLong says where a file asks for a longer hold than the timeout of the entry that
@@ -27,7 +28,7 @@ func (f facts) tooLong() (text, mend string) {
 				wait, was = asked.Patience, p.Patience
 			}
 			if timeout := setup.TimeoutOf(h.Entry); wait != was && timeout <= wait {
-				return fmt.Sprintf("a hold of %s does not fit the timeout of %s of %s: it ends before", setup.Span(wait), setup.Span(timeout), f.where(s, h)),
+				return fmt.Sprintf("a hold of %s does not fit the timeout of %s of %s: it ends before", span.Text(wait), span.Text(timeout), f.where(s, h)),
 					"a shorter one in the file, or a longer timeout in the entry"
 			}
 		}

@@ -76,6 +76,10 @@ func (p Policy) Given(flag string) bool {
 	return p.given[flag]
 }
 
+// Written tells whether the command line has a flag, without its dashes, be it a choice
+// or not.
+func (p Policy) Written(flag string) bool { return p.given[flag] }
+
 // Defaults and bounds.
 const (
 	DefaultBlocks = 1

@@ -2,13 +2,13 @@ package setup
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"stopgate/pkg/clocks"
 	"stopgate/pkg/event"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
+	"stopgate/pkg/span"
 )
 
 // Choice is what a person chose to have registered.
@@ -67,10 +67,10 @@ var events = []string{event.SubagentStop, event.SubagentStart, event.PostToolUse
 func Entries(hook string, c Choice) []settings.Entry {
 	gate := []string{policy.Gate}
 	if c.Hold > 0 {
-		gate = append(gate, "--hold", Span(c.Hold))
+		gate = append(gate, "--hold", span.Text(c.Hold))
 	}
 	if c.Hold > 0 || c.Patience != policy.DefaultPatience {
-		gate = append(gate, "--patience", Span(c.Patience))
+		gate = append(gate, "--patience", span.Text(c.Patience))
 	}
 	if c.Blocks != policy.DefaultBlocks {
 		gate = append(gate, "--blocks", strconv.Itoa(c.Blocks))
@@ -81,7 +81,7 @@ func Entries(hook string, c Choice) []settings.Entry {
 	if c.Courier {
 		all = append(all, settings.Entry{
 			Event: event.SubagentStop, Command: hook,
-			Args:        append([]string{policy.Courier, "--for", Span(c.CourierFor)}, c.CourierExtra...),
+			Args:        append([]string{policy.Courier, "--for", span.Text(c.CourierFor)}, c.CourierExtra...),
 			AsyncRewake: true, Timeout: timeoutFor(c.CourierFor),
 		})
 	}
@@ -92,7 +92,7 @@ func Entries(hook string, c Choice) []settings.Entry {
 		settings.Entry{Event: event.SessionEnd, Command: hook, Args: none, Timeout: recordTimeout},
 	)
 	if c.Lead != "" && c.Lead != policy.LeadNever {
-		lead := []string{policy.Lead, "--patience", Span(c.LeadPatience)}
+		lead := []string{policy.Lead, "--patience", span.Text(c.LeadPatience)}
 		if c.Lead != policy.LeadHeadless {
 			lead = append(lead, "--lead", c.Lead)
 		}
@@ -105,18 +105,6 @@ func Entries(hook string, c Choice) []settings.Entry {
 // minutes.
 func timeoutFor(wait time.Duration) int {
 	return int((wait+margin+time.Minute-1)/time.Minute) * 60
-}
-
-// Span writes a duration as a person would: 10m, not 10m0s.
-func Span(d time.Duration) string {
-	text := d.String()
-	if rest, ok := strings.CutSuffix(text, "m0s"); ok {
-		text = rest + "m"
-	}
-	if rest, ok := strings.CutSuffix(text, "h0m"); ok {
-		text = rest + "h"
-	}
-	return text
 }
 
 // Adopt takes over what the entries in a settings file say: the flags of the gate and

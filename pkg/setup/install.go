@@ -10,6 +10,7 @@ import (
 	"stopgate/pkg/host"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
+	"stopgate/pkg/span"
 	"stopgate/pkg/version"
 )
 
@@ -39,7 +40,7 @@ func (o InstallOptions) check() error {
 		value *time.Duration
 	}{{"--hold", o.Hold}, {"--patience", o.Patience}} {
 		if d.value != nil && (*d.value < 0 || *d.value > policy.MaxHold) {
-			return UsageError(fmt.Sprintf("%s %s: not between 0 and %s", d.flag, Span(*d.value), Span(policy.MaxHold)))
+			return UsageError(fmt.Sprintf("%s %s: not between 0 and %s", d.flag, span.Text(*d.value), span.Text(policy.MaxHold)))
 		}
 	}
 	if o.Blocks != nil && *o.Blocks < 0 {

@@ -10,6 +10,7 @@ import (
 	"stopgate/pkg/host"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
+	"stopgate/pkg/span"
 )
 
 // answering is how much longer than a hold an entry's timeout must be at the very
@@ -69,17 +70,17 @@ func (l Limits) Strains(h Hook) []Strain {
 	}
 	timeout, given := TimeoutOf(h.Entry), fmt.Sprintf("a timeout of %d s", h.Timeout)
 	if h.Timeout == 0 {
-		given = "no timeout, so the client's own of " + Span(timeout) + ","
+		given = "no timeout, so the client's own of " + span.Text(timeout) + ","
 	}
 	var all []Strain
 	needs := fmt.Sprintf(`"timeout": %d`, timeoutFor(wait))
 	switch {
 	case timeout <= wait:
 		all = append(all, Strain{Broken: true, Lost: true, Mend: again + ", or " + needs,
-			Text: fmt.Sprintf("%s under %s of %s: the client ends the hook before it answers, and lets the stop through", given, name, Span(wait))})
+			Text: fmt.Sprintf("%s under %s of %s: the client ends the hook before it answers, and lets the stop through", given, name, span.Text(wait))})
 	case timeout < wait+answering:
 		all = append(all, Strain{Broken: true, Mend: again + ", or " + needs,
-			Text: fmt.Sprintf("%s under %s of %s leaves no time to answer", given, name, Span(wait))})
+			Text: fmt.Sprintf("%s under %s of %s leaves no time to answer", given, name, span.Text(wait))})
 	}
 	if p.Mode != policy.Gate || p.Hold == 0 {
 		return all
@@ -87,14 +88,14 @@ func (l Limits) Strains(h Hook) []Strain {
 	if p.Hold > l.Longest() {
 		mend := again
 		if !h.former() {
-			mend += " --hold " + Span(l.Longest())
+			mend += " --hold " + span.Text(l.Longest())
 		}
 		all = append(all, Strain{Broken: true, Mend: mend,
-			Text: fmt.Sprintf("a hold of %s comes up to the %s without progress after which the client fails an agent and kills its tasks; --patience is how long a task is waited for in all", Span(p.Hold), Span(l.Stall))})
+			Text: fmt.Sprintf("a hold of %s comes up to the %s without progress after which the client fails an agent and kills its tasks; --patience is how long a task is waited for in all", span.Text(p.Hold), span.Text(l.Stall))})
 	}
 	if most := time.Duration(l.Chain) * min(p.Hold, l.Longest()); p.Patience > most {
 		all = append(all, Strain{
-			Text: fmt.Sprintf("a patience of %s is more than the %d holds that an agent gets in a row: one that only ends its turn again and again is let go after %s", Span(p.Patience), l.Chain, Span(most))})
+			Text: fmt.Sprintf("a patience of %s is more than the %d holds that an agent gets in a row: one that only ends its turn again and again is let go after %s", span.Text(p.Patience), l.Chain, span.Text(most))})
 	}
 	return all
 }

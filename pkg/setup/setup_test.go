@@ -123,19 +123,6 @@ func hookOf(e settings.Entry) Hook {
 	return Hook{Found: settings.Found{Entry: e}, Program: e.Command, Flags: e.Args}
 }
 
-func TestSpanIsWrittenAsAPersonWould(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		10 * time.Minute: "10m", 2 * time.Hour: "2h", 90 * time.Minute: "1h30m", 90 * time.Second: "1m30s",
-		30 * time.Second: "30s", 0: "0s", time.Hour + time.Second: "1h0m1s", 500 * time.Millisecond: "500ms", 20 * time.Hour: "20h",
-	} {
-		got := Span(d)
-		back, err := time.ParseDuration(got)
-		if got != want || err != nil || back != d {
-			t.Errorf("Span(%v) = %q (%v, %v), want %q", d, got, back, err, want)
-		}
-	}
-}
-
 func TestDefaultEntriesAreTheExample(t *testing.T) {
 	for _, file := range []struct{ path, hook string }{
 		{"../../hooks.example.json", "/home/you/.local/share/stopgate/bin/hook"},

@@ -1,4 +1,4 @@
-// Package span reads durations as people write them, everywhere the same: on the
+// Package span reads and writes durations as people do, everywhere the same: on the
 // command lines of both programs, in the environment and in a plugin's options.
 package span
 
@@ -42,3 +42,15 @@ func Parse(text string) (time.Duration, error) {
 }
 
 func signed(text string) bool { return strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") }
+
+// Text writes a duration as a person would, and as [Parse] reads it: 10m, not 10m0s.
+func Text(d time.Duration) string {
+	text := d.String()
+	if rest, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = rest + "m"
+	}
+	if rest, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = rest + "h"
+	}
+	return text
+}

@@ -40,3 +40,18 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestSpanIsWrittenAsAPersonWould(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		10 * time.Minute: "10m", 2 * time.Hour: "2h", 90 * time.Minute: "1h30m", 90 * time.Second: "1m30s",
+		30 * time.Second: "30s", 0: "0s", time.Hour + time.Second: "1h0m1s", 500 * time.Millisecond: "500ms", 20 * time.Hour: "20h", 9*time.Minute + 30*time.Second: "9m30s", 90*time.Minute + 10*time.Second: "1h30m10s",
+		10 * time.Second: "10s", 10 * time.Hour: "10h", time.Hour + 10*time.Minute: "1h10m",
+	} {
+		got := Text(d)
+		back, err := time.ParseDuration(got)
+		if got != want || err != nil || back != d {
+			t.Errorf("Text(%v) = %q (%v, %v), want %q", d, got, back, err, want)
+		}
+	}
+}
