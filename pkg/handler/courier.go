@@ -111,7 +111,7 @@ func (r *run) stand(tasks []gate.Task) error {
 	ctx, cancel := r.until(storeLimit)
 	defer cancel()
 	return ledger.Update(ctx, r.dir, r.e.SessionID, r.h.Clock.Now(), func(tx *ledger.Tx) error {
-		if have, ok := tx.WatchOf(r.e.AgentID); !ok || !have.At.After(r.began) || !have.Lives(r.h) {
+		if have, ok := tx.WatchOf(r.e.AgentID); !ok || !r.overtaken(have.At) || !have.Lives(r.h) {
 			tx.PutWatch(w)
 		}
 		tx.AddAct(ledger.Act{Deed: ledger.Stood, AgentID: w.AgentID, Type: r.e.AgentType, Tasks: w.Tasks, Until: w.Until})

@@ -380,14 +380,23 @@ func (r *run) touchSession(tx *ledger.Tx) {
 	if r.e.TranscriptPath != "" {
 		s.Transcript = r.e.TranscriptPath
 	}
-	if r.e.Name != event.SessionEnd {
+	if r.e.Name != event.SessionEnd && !r.overtaken(s.Ended) {
 		s.Ended, s.EndedBy = time.Time{}, 0 // it goes on under its id
 	}
-	s.LastEvent, s.LastEventAt = r.e.Name, r.began
-	if r.e.RegistryGiven {
+	if !r.overtaken(s.LastEventAt) {
+		s.LastEvent, s.LastEventAt = r.e.Name, r.began
+	}
+	if r.e.RegistryGiven && !r.overtaken(s.ListedAt) {
 		s.ListedAt, s.Listed = r.began, nil
 		for _, t := range r.e.Tasks {
 			s.Listed = append(s.Listed, ledger.Listed{ID: t.ID, Type: t.Type})
 		}
 	}
+}
+
+// overtaken tells whether what was recorded at have came after this event, which has
+// waited meanwhile for a transcript or the store. A time that is yet to come does not:
+// the clock was set back since.
+func (r *run) overtaken(have time.Time) bool {
+	return have.After(r.began) && !have.After(r.h.Clock.Now())
 }

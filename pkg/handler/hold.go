@@ -315,7 +315,8 @@ type liveness struct {
 	modified time.Time
 	size     int64
 	snap     ledger.Snapshot
-	also     []string // further ids that the ledger is asked about
+	first    ledger.Snapshot // at the first look
+	also     []string        // further ids that the ledger is asked about
 }
 
 func (l *liveness) cancelled() string {
@@ -327,28 +328,40 @@ func (l *liveness) cancelled() string {
 		return becauseOff
 	}
 	l.refresh()
-	if s := l.snap.Session; s.Ended.After(l.r.began) && (s.EndedBy == 0 || l.client == 0 || s.EndedBy == l.client) {
+	if s := l.snap.Session; l.since(s.Ended, l.first.Session.Ended, 0) && (s.EndedBy == 0 || l.client == 0 || s.EndedBy == l.client) {
 		return becauseEnded
 	}
-	if l.snap.Agents[l.r.e.AgentID].Started.After(l.r.began.Add(startMargin)) || l.superseded() {
+	agent := l.r.e.AgentID
+	if l.since(l.snap.Agents[agent].Started, l.first.Agents[agent].Started, startMargin) || l.superseded() {
 		return becauseSuperseded
 	}
 	return ""
 }
 
+// since tells whether what is recorded at a time came after the stop, by more than
+// margin. Where the clock was set back that time lies before the stop, but was not
+// there at the first look; and what was there then, at a time that is yet to come,
+// came before the stop.
+func (l *liveness) since(at, first time.Time, margin time.Duration) bool {
+	switch {
+	case at.IsZero():
+		return false
+	case at.Equal(first):
+		return at.After(l.r.began.Add(margin)) && l.r.overtaken(at)
+	}
+	return at.After(l.r.began.Add(margin)) || at.Before(l.r.began.Add(-margin))
+}
+
 // superseded tells whether another process has the agent now: it holds a later
-// stop of it or, beside a courier, is a later courier.
+// stop of it or, beside a courier, is a later courier. Each row is the latest one's.
 func (l *liveness) superseded() bool {
 	if l.r.p.Mode == policy.Courier {
 		w, ok := l.snap.Watches[l.r.e.AgentID]
-		return ok && w.At.After(l.r.began)
+		return ok && l.since(w.At, l.first.Watches[l.r.e.AgentID].At, 0)
 	}
-	for _, h := range l.snap.Holds {
-		if h.AgentID == l.r.e.AgentID && !l.r.holds(h) {
-			return h.Since.After(l.r.began)
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.snap.Holds, func(h ledger.Hold) bool {
+		return h.AgentID == l.r.e.AgentID && !l.r.holds(h)
+	})
 }
 
 // excused tells that a person released a task, or that it was seen to serve: it is
@@ -373,6 +386,9 @@ func (l *liveness) refresh() {
 	snap, err := ledger.Read(ctx, l.r.dir, l.r.e.SessionID, append(l.r.ids(), l.also...))
 	if err != nil {
 		return // busy or broken: what was known stands
+	}
+	if l.first.Session.ID == "" {
+		l.first = snap
 	}
 	l.snap, l.modified, l.size = snap, looked, info.Size()
 }

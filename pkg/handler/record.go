@@ -100,7 +100,9 @@ func (r *run) record() Outcome {
 // agentStarted records a start: the first one, or a wake or resume.
 func (r *run) agentStarted(tx *ledger.Tx) {
 	agent := tx.Touch(r.e.AgentID, r.e.AgentType, r.agentTranscript())
-	agent.Started = r.began
+	if !r.overtaken(agent.Started) {
+		agent.Started = r.began
+	}
 	tx.PutAgent(agent)
 }
 

@@ -341,8 +341,11 @@ func (r *run) task(t event.Task, l transcript.Launch, spent ledger.Charge, befor
 func (r *run) recordStop(tx *ledger.Tx, f gate.Facts, d gate.Decision, held time.Duration) ledger.Stop {
 	agent := tx.Touch(r.e.AgentID, r.e.AgentType, r.agentTranscript())
 	agent.Stops++
-	agent.Stopped = r.began
-	agent.LastSum, agent.LastSumAt = agentSum(r.e), r.began
+	// A hold has left its mark there when it began: another one is that of a later stop.
+	if !r.overtaken(agent.Stopped) && (held == 0 || agent.LastSumAt.Equal(r.began)) {
+		agent.Stopped = r.began
+		agent.LastSum, agent.LastSumAt = agentSum(r.e), r.began
+	}
 	blocked := d.Block && !r.p.Observe
 	if blocked {
 		agent.Blocks++

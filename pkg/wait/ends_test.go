@@ -81,6 +81,20 @@ func TestAnEndThatCannotBePrinted(t *testing.T) {
 				}
 				return at + time.Minute, false // a hook that ends late writes an old one
 			}, nil, fate.Runs, 0, time.Minute},
+		{"one that a later list leaves out, by a clock that was set back", "2.1.332", nil,
+			func(at time.Duration) (time.Duration, bool) {
+				if at < 3*second {
+					return at - time.Hour, true
+				}
+				return at - 3*second, false
+			}, nil, fate.Unknown, 0, 5 * second},
+		{"one that is named again by a clock that was set back", "2.1.332", nil,
+			func(at time.Duration) (time.Duration, bool) {
+				if at < 4*second {
+					return at - time.Hour, true
+				}
+				return at - 4*second, true
+			}, plans{second: printed("[exited with code 0]")}, fate.Runs, 0, time.Minute},
 		{"one that was stopped, as some clients tell", "2.1.332", nil, nil,
 			plans{2 * second: func(p *place) { p.tell(p.ended("b1", "stopped", "was stopped")) }}, fate.Killed, 0, 2 * second},
 		{"one that was cancelled", "2.1.332", nil, nil,

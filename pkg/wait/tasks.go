@@ -33,13 +33,19 @@ func (s *seen) ended(ends []transcript.End, now time.Time) {
 }
 
 // look asks for the list. One that is older than what is known is none: two hooks
-// that end beside each other may write theirs in the wrong order.
+// that end beside each other may write theirs in the wrong order. Where the known one
+// is yet to come, the clock was set back, and every list is newer.
 func (s *seen) look(list func() fate.List, now time.Time) {
 	if list != nil {
-		if l := list(); l.At.After(s.list.At) {
+		if l := list(); l.At.After(s.list.At) || s.list.At.After(now) && !l.At.Equal(s.list.At) && !l.At.IsZero() {
 			s.list, s.came = l, time.Time{}
 			if s.begun {
 				s.came = now
+			}
+			for id, at := range s.named {
+				if !at.Before(l.At) {
+					s.named[id] = l.At.Add(-1)
+				}
 			}
 			for id := range l.Tasks {
 				if s.named == nil {
