@@ -283,8 +283,8 @@ var mutants = []mutant{
 	// what install, doctor and uninstall touch
 	{"somebody's line is replaced", "pkg/setup/ours.go", `return ok && !h.ByHand`, `return ok && h.Event == ""`, installs},
 	{"an entry is added beside somebody's line", "pkg/setup/install.go", "hooks[taken])\n\t\treturn true", "hooks[taken])\n\t\treturn false", installs},
-	{"any program in our place is run for a proof", "pkg/setup/prove.go", `hashOf(data) == known {`, `len(data) > 0 {`, installs},
-	{"any program of that name is run for a proof", "pkg/setup/prove.go", `case !info.Mode().IsRegular() || !isProgram(program, hookName):`, "case info.Mode().IsRegular():\n\t\treturn \"\", nil\n\tcase true:", installs},
+	{"any program in our place is run for a proof", "pkg/setup/foreign.go", `hashOf(data) == known {`, `len(data) > 0 {`, installs},
+	{"any program of that name is run for a proof", "pkg/setup/foreign.go", `case !info.Mode().IsRegular() || !isProgram(program, hookName):`, "case info.Mode().IsRegular():\n\t\treturn \"\", nil\n\tcase true:", installs},
 	{"root installs into a person's home", "pkg/setup/owner.go", `w.uid() != 0 || owner == 0 {`, `w.uid() != 0 || owner >= 0 {`, installs},
 	{"a deleted home is made again", "pkg/setup/owner.go", `if home := w.Home(); home != "" {`, `if home := w.Home(); home == "" {`, installs},
 	{"a purge does not end what waits", "pkg/setup/uninstall.go", `p.w.endRunning(ctx, p.Running)`, `p.w.endRunning(ctx, nil)`, installs},

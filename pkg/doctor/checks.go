@@ -113,6 +113,20 @@ func (f facts) plugin() string {
 	return name
 }
 
+// pluginOut is the client's own command that takes the plugin out again.
+func (f facts) pluginOut() string {
+	out := ""
+	for _, s := range f.sources {
+		if s.Plugin == "" {
+			continue
+		}
+		if out = "claude plugin uninstall " + s.Plugin; s.Scope != settings.User {
+			out += " --scope " + s.Scope
+		}
+	}
+	return out
+}
+
 const again = "hookctl install"
 
 func entriesPresent(f facts) Check {
@@ -382,7 +396,7 @@ func entriesDoubled(f facts) Check {
 		where[k] = append(where[k], h.source.Scope)
 	}
 	if p := f.plugin(); p != "" && len(order) > 0 {
-		return Check{Status: Note, Found: "registered in settings and by the plugin " + p + ": each event is answered once, and costs two processes", Mend: "hookctl uninstall, or disable the plugin"}
+		return Check{Status: Note, Found: "registered in settings and by the plugin " + p + ": each event is answered once, and costs two processes", Mend: "hookctl uninstall, or " + f.pluginOut()}
 	}
 	var doubled []string
 	for _, k := range order {

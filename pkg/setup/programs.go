@@ -46,7 +46,7 @@ type origin struct {
 }
 
 // origin finds the programs beside the running hookctl, or the sources around the
-// current folder, or else what was installed from last.
+// current folder where they can be built, or else what was installed from last.
 func (w World) origin(rec record) (origin, error) {
 	if self := w.Self(); self != "" {
 		if real, err := filepath.EvalSymlinks(self); err == nil {
@@ -56,7 +56,8 @@ func (w World) origin(rec record) (origin, error) {
 			return o, nil
 		}
 	}
-	if module := moduleAround(w.Cwd); module != "" {
+	module := moduleAround(w.Cwd)
+	if _, err := exec.LookPath("go"); module != "" && err == nil {
 		return origin{folder: module, build: true}, nil
 	}
 	for _, name := range []string{hookctlName, productName} {
@@ -64,8 +65,11 @@ func (w World) origin(rec record) (origin, error) {
 			return o, nil
 		}
 	}
-	if rec.From != "" && moduleAround(rec.From) == rec.From {
-		return origin{folder: rec.From, build: true}, nil
+	if module == "" && rec.From != "" && moduleAround(rec.From) == rec.From {
+		module = rec.From
+	}
+	if module != "" {
+		return origin{folder: module, build: true}, nil
 	}
 	return origin{}, ErrNoSource
 }
@@ -185,15 +189,21 @@ func place(source, target, known string) (p placing, err error) {
 	p.sum = hashOf(p.data)
 	switch old, err := os.ReadFile(target); {
 	case errors.Is(err, fs.ErrNotExist):
-	case err != nil || hashOf(old) != p.sum && hashOf(old) != known && !isProgram(target, strings.TrimSuffix(filepath.Base(target), ".exe")):
+	case err != nil || len(old) > 0 && hashOf(old) != p.sum && hashOf(old) != known && !isProgram(target, strings.TrimSuffix(filepath.Base(target), ".exe")):
 		return p, &ForeignError{target}
-	case hashOf(old) == p.sum:
+	case hashOf(old) == p.sum && canRun(target):
 		return p, nil
 	default:
 		p.Replaced = true
 	}
 	p.Changed = true
 	return p, nil
+}
+
+// canRun tells whether a file is marked as a program, where there is such a mark.
+func canRun(path string) bool {
+	info, err := os.Stat(path)
+	return runtime.GOOS == "windows" || err == nil && info.Mode().Perm()&0o100 != 0
 }
 
 // put does it: a new file under its name by a rename, never new bytes in an old file,

@@ -62,29 +62,6 @@ func (w World) Prove(ctx context.Context, hooks []Hook, sources []Source) ([]Pro
 	return prove(ctx, hooks, sources, func(program string) (foreign string, err error) { return w.foreign(program, rec) })
 }
 
-// foreign says what a program is that is not the one that install put in place; ""
-// for that one. One that is not there is an error.
-func (w World) foreign(program string, rec record) (string, error) {
-	if !filepath.IsAbs(program) {
-		return "not tried: " + program + " is another program in each folder", nil
-	}
-	info, err := os.Stat(program)
-	if err != nil {
-		return "", err
-	}
-	known := rec.Programs[program]
-	switch {
-	case program == w.Hook() && known != "":
-		if data, err := os.ReadFile(program); err == nil && hashOf(data) == known {
-			return "", nil
-		}
-		return "not tried: " + w.Short(program) + " is not the program that install put there", nil
-	case !info.Mode().IsRegular() || !isProgram(program, hookName):
-		return "not tried: " + w.Short(program) + " is no program of stopgate", nil
-	}
-	return "not tried: " + w.Short(program) + " was built from the sources of stopgate, and not put there by install", nil
-}
-
 func prove(ctx context.Context, hooks []Hook, sources []Source, foreign func(program string) (string, error)) ([]Proof, error) {
 	root, err := os.MkdirTemp("", "stopgate-proof-")
 	if err != nil {
@@ -101,6 +78,9 @@ func prove(ctx context.Context, hooks []Hook, sources []Source, foreign func(pro
 	for i, h := range sorted {
 		proof := Proof{Hook: h}
 		proof.Skipped, proof.Err = foreign(h.Program)
+		if damaged := new(damagedError); errors.As(proof.Err, &damaged) {
+			proof.Mend = damaged.mend()
+		}
 		if h.ByHand && proof.Err == nil {
 			proof.Skipped = "not tried: its line is more than the hook and its arguments"
 		}
