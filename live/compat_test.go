@@ -74,6 +74,7 @@ func parts() []part {
 		{"The lead of a team", teams},
 		{"How often it is told", counted},
 		{"The status line", shown},
+		{"Other ways in", ways},
 		{"The client alone", alone},
 		{"At real time", unscaled()},
 	}
@@ -98,7 +99,7 @@ func table(notes map[seen]string, versions []string) string {
 // section is the table of one scenario, "" if nothing of it was ever run.
 func section(s scenario, notes map[seen]string, versions []string) string {
 	var columns []mode
-	for _, m := range modes {
+	for _, m := range slices.Concat(modes, wayModes) {
 		if s.has(m) {
 			columns = append(columns, m)
 		}
@@ -155,7 +156,7 @@ func read(text string) map[seen]string {
 			continue
 		}
 		for i := 3; i < min(len(cells), len(columns)); i++ {
-			for _, m := range modes {
+			for _, m := range slices.Concat(modes, wayModes) {
 				if m.Column == columns[i] && cells[i] != "" {
 					out[seen{version, scenario, host, m.Name}] = strings.ReplaceAll(cells[i], "<br>", "; ")
 				}

@@ -23,6 +23,7 @@ var (
 	writeFlag    = flag.Bool("write", false, "write what the sessions without failures showed into docs/compatibility.md")
 	dumpFlag     = flag.String("dump", "", "keep each session's folder, with every request, under this folder: to look at, never to commit")
 	onlyFlag     = flag.String("mode", "", "only these modes of registration, comma-separated (off, gate, hold, courier, both, installed, alone)")
+	npmFlag      = flag.String("npm", "", "also TestNPM: the folder with the npm packages of a release (../dist/npm)")
 	realtimeFlag = flag.Duration("realtime", 0, "only TestRealTime, on the newest listed version: tasks that take so long, not scaled (25m)")
 )
 

@@ -44,6 +44,7 @@ func TestMarketplace(t *testing.T) {
 				if flags := w.hookctl("log", "--all", "--json"); strings.Contains(flags, "--patience=25m") {
 					t.Errorf("a patience that nobody chose: %s", flags)
 				}
+				shows(t, c, wayPlugin, "own: held, finished, in the report")
 			})
 			t.Run("with patience, and out again", func(t *testing.T) {
 				t.Parallel()
@@ -51,6 +52,7 @@ func TestMarketplace(t *testing.T) {
 				if flags := w.hookctl("log", "--all", "--json"); !strings.Contains(flags, "--patience=25m") {
 					t.Errorf("the patience that was chosen does not reach the hook: %s", flags)
 				}
+				shows(t, c, wayConfigured, "own: held, finished, in the report; the patience reaches the hook")
 				_ = w.session.Kill()
 				before := w.statusJSON()
 				claude(t, c, w.home, "plugin", "uninstall", plugin.ID)
@@ -63,19 +65,22 @@ func TestMarketplace(t *testing.T) {
 					claude(t, c, w.home, "plugin", "install", plugin.ID)
 					claude(t, c, w.home, "plugin", "uninstall", plugin.ID)
 				})
+				shows(t, c, wayOut, "nothing is blocked; what was recorded stays")
 			})
 			t.Run("beside the settings", func(t *testing.T) {
 				t.Parallel()
-				var w *world
-				held(t, c, scenario{}, func(made *world) {
-					w = made
+				w := held(t, c, scenario{}, func(w *world) {
 					w.hookctl("install")
 					claude(t, c, w.home, "plugin", "marketplace", "add", dir)
 					claude(t, c, w.home, "plugin", "install", plugin.ID)
 				})
-				if said := w.hookctl("doctor"); !strings.Contains(said, plugin.ID) {
-					t.Errorf("doctor does not name the plugin:\n%s", said)
+				said := w.hookctl("doctor")
+				for _, want := range []string{"by the plugin " + plugin.ID, "hookctl uninstall, or claude plugin uninstall " + plugin.ID} {
+					if !strings.Contains(said, want) {
+						t.Errorf("doctor does not say %q:\n%s", want, said)
+					}
 				}
+				shows(t, c, wayBeside, "own: held, finished, in the report; each event is answered once, and doctor says what to take out")
 			})
 		})
 	}
@@ -91,13 +96,18 @@ func directoryOnly(out string) bool {
 // added plays a session with the plugin installed from its folder.
 func added(t *testing.T, c clientUnderTest, dir string, config ...string) *world {
 	t.Helper()
-	var w *world
-	held(t, c, scenario{}, func(made *world) {
-		w = made
+	return held(t, c, scenario{}, func(w *world) {
 		claude(t, c, w.home, "plugin", "marketplace", "add", dir)
 		claude(t, c, w.home, append([]string{"plugin", "install", plugin.ID}, config...)...)
 	})
-	return w
+}
+
+// shows notes what a way in showed where nothing failed.
+func shows(t *testing.T, c clientUnderTest, way, cell string) {
+	t.Helper()
+	if !t.Failed() {
+		noteWay(c.Version, way, cell)
+	}
 }
 
 // claude runs a command of the client's that needs no model.

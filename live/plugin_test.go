@@ -170,7 +170,7 @@ func (w *world) reported() bool {
 
 // held plays a session whose agent must be held until its task has ended, then
 // be blocked once with the result, then be let go.
-func held(t *testing.T, c clientUnderTest, s scenario, before func(*world)) {
+func held(t *testing.T, c clientUnderTest, s scenario, before func(*world)) *world {
 	t.Helper()
 	w := leaving(t, c, s, before)
 	w.wait("the hold is recorded", 10*time.Second, func() bool { return strings.Contains(w.statusJSON(), `"session_id"`) })
@@ -202,6 +202,7 @@ func held(t *testing.T, c clientUnderTest, s scenario, before func(*world)) {
 	if len(stops) != 2 || stops[0] != "block task-ended" || !strings.HasPrefix(stops[1], "allow ") {
 		t.Errorf("stops %q, want one block and then one that is let through", stops)
 	}
+	return w
 }
 
 // letThrough plays a session that must be as without stopgate.
