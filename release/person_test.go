@@ -180,6 +180,28 @@ type hold struct {
 // and waits until it is held.
 func (p *person) stops(s session) hold {
 	p.t.Helper()
+	line := p.gate()
+	h := hold{p, s, p.command(line[0], line[1:]...), &strings.Builder{}}
+	h.cmd.Stdin, h.cmd.Stdout = strings.NewReader(p.stop(s)), h.stdout
+	if err := h.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = h.cmd.Process.Kill() })
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		// It fails beside a ledger of a newer version.
+		said, _ := p.command(p.installed("hookctl"), "status", "--all").CombinedOutput()
+		if strings.Contains(string(said), "held") {
+			return h
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("the stop is not held; it answered %q:\n%s", h.stdout, said)
+		}
+	}
+}
+
+// stop is the event of the session's agent.
+func (p *person) stop(s session) string {
+	p.t.Helper()
 	payload, err := json.Marshal(map[string]any{
 		"session_id": s.id, "transcript_path": s.transcript(), "cwd": s.dir, "hook_event_name": "SubagentStop", "stop_hook_active": false,
 		"agent_id": "a1", "agent_type": "x", "agent_transcript_path": s.agent("jsonl"), "last_assistant_message": "I wait.",
@@ -188,21 +210,7 @@ func (p *person) stops(s session) hold {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	line := p.gate()
-	h := hold{p, s, p.command(line[0], line[1:]...), &strings.Builder{}}
-	h.cmd.Stdin, h.cmd.Stdout = strings.NewReader(string(payload)), h.stdout
-	if err := h.cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(func() { _ = h.cmd.Process.Kill() })
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if strings.Contains(p.does(p.installed("hookctl"), "status", "--all"), "held") {
-			return h
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatalf("the stop is not held; it answered %q:\n%s", h.stdout, p.does(p.installed("hookctl"), "status", "--all"))
-		}
-	}
+	return string(payload)
 }
 
 // answers lets the task end, and checks that the agent is told how it ended.
