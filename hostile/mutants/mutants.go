@@ -193,8 +193,24 @@ var mutants = []mutant{
 	{"what a look finds is not watched before it is believed", "pkg/wait/rest.go", `case w.fresh:
 		return`, `case false:
 		return`, waits},
-	{"a burst is looked at without a pause", "pkg/wait/rest.go", `w.looked.Add(Step).Sub(w.Clock.Now())`, `time.Duration(0)`, waits},
+	{"a burst is looked at without a pause", "pkg/wait/rest.go", `min(w.looked.Add(Step).Sub(now), until.Sub(now))`, `min(0, until.Sub(now))`, waits},
 	{"without a watch nothing is looked at for long", "pkg/wait/rest.go", `min(max(now.Sub(w.changed)/backoffPart, Step), backoffMost)`, `time.Minute`, waits},
+	{"what stirs is not looked at", "pkg/wait/rest.go", `case next.Before(until):
+			until = next`, `case next.Before(until):`, waits},
+	{"what stirs is looked at without a pause", "pkg/wait/rest.go", `switch next := w.looked.Add(stirRest); {`, `switch next := w.looked; {`, waits},
+	{"a file that is not there is not awaited", "pkg/wait/rest.go", `			if !w.deaf {
+				w.await(filepath.Dir(path))
+			}
+`, ``, waits},
+	{"what cannot be awaited counts as quiet", "pkg/wait/rest.go", `		path = filepath.Dir(path)
+	}
+	w.deaf = true`, `		path = filepath.Dir(path)
+	}`, waits},
+	{"mail that stirred beside a change is forgotten", "pkg/wait/mail.go", `w.again(due) // what`, `_ = due // what`, waits},
+	{"what is awaited is told for ever", "pkg/host/watch.go", `			w.set(w.awaited, path, nil)
+			_ = w`, `			_ = w`, "./pkg/host"},
+	{"the end of a process is not told", "pkg/host/gone_linux.go", `unix.EpollEvent{Events: unix.EPOLLIN}`, `unix.EpollEvent{}`, "./pkg/host"},
+	{"that nobody waits is not told", "pkg/handler/hold.go", `case l.ctx.Err() != nil, h.Parent()`, `case h.Parent()`, handlers},
 
 	// the courier
 	{"a courier wakes twice", "pkg/handler/courier.go", `if _, told := tx.Courier(t.ID); told {`, `if _, told := tx.Courier(t.ID); told && false {`, handlers},

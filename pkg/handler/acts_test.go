@@ -59,7 +59,11 @@ func TestWhatACourierDoesIsRecorded(t *testing.T) {
 			s.taskExits(9 * time.Second)
 			s.after(10*time.Second, func() { s.appendTo(s.main(), s.notified("b1")) })
 		}, "courier a1 b1; courier-left a1 (nothing to tell)"},
-		"its client is gone":            {func(s *session) { s.after(3*time.Second, func() { s.parent = 1 }) }, "courier a1 b1; courier-left a1 (client gone)"},
+		"its client is gone": {func(s *session) { s.after(3*time.Second, func() { s.parent = 1 }) }, "courier a1 b1; courier-left a1 (client gone)"},
+		"the kernel tells that its client is gone": {func(s *session) {
+			s.tells = true
+			s.after(3*time.Second, func() { s.leave() })
+		}, "courier a1 b1; courier-left a1 (client gone)"},
 		"its task does not end in time": {func(*session) {}, "courier a1 b1; courier-left a1 (its time is over)"},
 		"another one told it": {func(s *session) {
 			s.taskExits(9 * time.Second)

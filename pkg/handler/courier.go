@@ -26,9 +26,11 @@ const (
 	// courierCatchUp bounds the wait for the agent's last message on disk.
 	courierCatchUp = 3 * time.Second
 	// courierPace is how often it looks: it has time, and need not be woken by
-	// every line of the coordinator's as a hold is. It does not outlive its client by
-	// more than two seconds.
-	courierPace = 1800 * time.Millisecond
+	// every line of the coordinator's as a hold is. Where nothing tells that its
+	// client is gone, which it does not outlive by more than two seconds, it looks
+	// more often.
+	courierPace   = 5 * time.Second
+	courierUntold = 1800 * time.Millisecond
 	// courierEnd gives the client time to tell the news itself: to the agent after
 	// the end, and to the coordinator once that has nothing else to do.
 	courierEnd = 5 * time.Second
@@ -48,8 +50,9 @@ func (r *run) courier() (Outcome, string) {
 	if e.SessionID == "" || e.AgentID == "" || !e.RegistryGiven || len(e.Candidates()) == 0 {
 		return out, ""
 	}
-	ctx := context.Background()
 	live := r.liveness()
+	defer live.close()
+	ctx := live.ctx
 	r.pause()
 	r.h.Clock.Sleep(ctx, courierStart)
 	r.resume()
@@ -69,7 +72,9 @@ func (r *run) courier() (Outcome, string) {
 	spot, acted := r.lastSpot(ctx, live)
 	watch := r.watch(tasks, found, live)
 	watch.Until, watch.Message, watch.Self = r.began.Add(r.p.For), nil, r.e.AgentID
-	watch.Watch, watch.Pace = nil, courierPace
+	if watch.Watch, watch.Pace = nil, courierPace; !live.told {
+		watch.Pace = courierUntold
+	}
 	var result wait.Result
 	if !acted {
 		result = watch.Run(ctx)

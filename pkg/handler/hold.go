@@ -35,6 +35,7 @@ const mtimeGrain = 20 * time.Millisecond
 // charged, and answers with what became of them.
 func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 	live := r.liveness()
+	defer live.close()
 	watch := r.watch(out.Decision.Tasks, found, live)
 	watch.Until, watch.Self = r.began.Add(r.limit.For), r.e.AgentID
 	watch.Paths = append(watch.Paths, r.agentTranscript())
@@ -46,6 +47,9 @@ func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 		return note
 	}
 	r.mail(watch)
+	if live.told {
+		watch.Near = r.near()
+	}
 	if r.background {
 		watch.Quiet = r.clocks.Quiet()
 		watch.Patient = func() bool { return r.coordinatorHeld(live.snap) }
@@ -62,9 +66,9 @@ func (r *run) coordinatorHeld(snap ledger.Snapshot) bool {
 // finish waits, and answers a claimed stop with what came of it.
 func (r *run) finish(out Outcome, watch *wait.Wait, live *liveness) (Outcome, []byte) {
 	looks := r.looks(out.Decision.Tasks, live)
-	watch.LetGo, watch.Opinion = looks.letGo, looks.opinion
+	watch.LetGo, watch.Opinion, watch.Due = looks.letGo, looks.opinion, looks.due
 	r.pause()
-	result := watch.Run(context.Background())
+	result := watch.Run(live.ctx)
 	r.resume()
 
 	held := r.h.Clock.Now().Sub(r.began)
@@ -304,7 +308,22 @@ func (r *run) liveness() *liveness {
 			live.client = pid
 		}
 	}
+	live.ctx, live.close = context.WithCancel(context.Background())
+	if r.h.Gone != nil {
+		processes := []int{live.parent}
+		if live.client > 0 && live.client != live.parent {
+			processes = append(processes, live.client)
+		}
+		live.ctx, live.told = r.h.Gone(live.ctx, processes...)
+	}
 	return live
+}
+
+// near is what tells, beside the files of the wait, whether a stop is still to be held:
+// the session's record, the off switches, and where other agents write.
+func (r *run) near() []string {
+	agents := transcript.AgentsDir(r.e.TranscriptPath)
+	return []string{r.dir.Store(r.e.SessionID), r.dir.Path(), agents, transcript.WorkflowsDir(agents)}
 }
 
 // liveness watches whether anybody still waits for the hook's answer.
@@ -317,12 +336,16 @@ type liveness struct {
 	snap     ledger.Snapshot
 	first    ledger.Snapshot // at the first look
 	also     []string        // further ids that the ledger is asked about
+	// ctx is done once the kernel tells that nobody waits; told, that it does tell.
+	ctx   context.Context
+	told  bool
+	close context.CancelFunc
 }
 
 func (l *liveness) cancelled() string {
 	h := l.r.h
 	switch {
-	case h.Parent() != l.parent, l.client > 0 && !h.Alive(l.client), h.HungUp != nil && h.HungUp():
+	case l.ctx.Err() != nil, h.Parent() != l.parent, l.client > 0 && !h.Alive(l.client), h.HungUp != nil && h.HungUp():
 		return becauseGone
 	case state.Off(h.Env, l.r.dir, l.r.e.SessionID, h.Clock.Now()):
 		return becauseOff

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -46,6 +47,11 @@ type session struct {
 	// keep is how long a session is kept unused: its ledger bears the machine's
 	// time, which may be years from the test's.
 	keep string
+	// leave is what the kernel tells with once the hook runs: that one of waiters is
+	// gone; nil until then, and where it does not tell.
+	tells   bool
+	leave   context.CancelFunc
+	waiters []int
 	// onPath is told each file that is asked for.
 	onPath func(name string)
 }
@@ -216,6 +222,14 @@ func (s *session) host(payload string, args []string) host.Host {
 			return s.env[name]
 		},
 		HungUp: func() bool { return s.hungUp },
+		Gone: func(ctx context.Context, pids ...int) (context.Context, bool) {
+			if !s.tells {
+				return ctx, false
+			}
+			s.waiters = pids
+			ctx, s.leave = context.WithCancel(ctx)
+			return ctx, true
+		},
 		Ancestors: func() []int {
 			if s.strangers {
 				return []int{s.parent}
@@ -396,6 +410,19 @@ func TestAHeldStop(t *testing.T) {
 			"is let through when its client is gone",
 			func(s *session) { s.after(time.Second, func() { s.gone[200] = true }) },
 			gate.SessionOver, false, nil, 1200 * time.Millisecond,
+		},
+		{
+			"is let through when the kernel tells that nobody waits",
+			func(s *session) {
+				s.tells = true
+				s.after(time.Second, func() {
+					if want := []int{s.parent, s.client}; !slices.Equal(s.waiters, want) {
+						s.t.Errorf("watched for the end of %v, want %v", s.waiters, want)
+					}
+					s.leave()
+				})
+			},
+			gate.SessionOver, false, nil, 1100 * time.Millisecond,
 		},
 		{
 			"is let through when a person releases its task",

@@ -105,6 +105,7 @@ func (r *run) lead() (Outcome, []byte) {
 	}
 	if out.Decision.Code == gate.AtWork && !r.p.Observe {
 		live := r.liveness()
+		defer live.close()
 		return r.finish(out, r.watchLead(out.Decision.Tasks, found, live), live)
 	}
 	return r.answer(out)

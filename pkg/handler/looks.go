@@ -128,6 +128,16 @@ func (k *looks) judge(id string, t *looked, now time.Time) {
 	}
 }
 
+// due is when the next look is due; zero for never.
+func (k *looks) due() time.Time {
+	for _, t := range k.tasks {
+		if t.watched != nil || t.agent != "" {
+			return k.next
+		}
+	}
+	return time.Time{}
+}
+
 // letGo tells whether a task is no longer waited for.
 func (k *looks) letGo(id string) bool {
 	k.look()

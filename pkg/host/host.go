@@ -50,6 +50,10 @@ type Host struct {
 	// other end of the pipe or socket is closed. false also where that cannot be
 	// told: for a file, for a terminal, on Windows.
 	HungUp func() bool
+	// Gone gives a context that is done, too, once one of some processes has ended or
+	// nobody can read stdout any more (see HungUp). told is false where the system
+	// does not tell, so that one has to look. nil never tells.
+	Gone func(ctx context.Context, pids ...int) (gone context.Context, told bool)
 	// Held tells whether a process has a file as its stdout or stderr, and whether
 	// that can be told. nil cannot tell.
 	Held func(path string) (held, known bool)
@@ -99,8 +103,11 @@ func System() Host {
 		Ancestors: func() []int { return ancestors(os.Getpid()) },
 		Started:   processStarted,
 		HungUp:    func() bool { return hungUp(os.Stdout) },
-		Watch:     newWatcher,
-		Calm:      sync.OnceFunc(calm),
+		Gone: func(ctx context.Context, pids ...int) (context.Context, bool) {
+			return gone(ctx, os.Stdout, pids)
+		},
+		Watch: newWatcher,
+		Calm:  sync.OnceFunc(calm),
 	}
 }
 

@@ -63,10 +63,10 @@ func (w watched) write(name string) {
 // wakes looks whether the change just made is told.
 func (w watched) wakes(what string) {
 	w.Helper()
-	if !w.Wait(w.Context(), patience) {
-		w.Fatalf("%s is not told", what)
+	if got := w.Wait(w.Context(), patience); got != Changed {
+		w.Fatalf("%s is told as %d", what, got)
 	}
-	for w.Wait(w.Context(), 2*(pumpRest+pumpMost)) { // the rest of it
+	for w.Wait(w.Context(), 2*(pumpRest+pumpMost)) != 0 { // the rest of it
 	}
 }
 
@@ -78,7 +78,7 @@ func TestAWatchedFile(t *testing.T) {
 	w.write("b")
 	w.wakes("a line in another file")
 	w.write("other")
-	if w.Wait(t.Context(), 2*pumpRest) {
+	if w.Wait(t.Context(), 2*pumpRest) != 0 {
 		t.Error("a file is told that was not asked for")
 	}
 	w.write("new")
@@ -110,7 +110,7 @@ func TestAWatchThatIsInterrupted(t *testing.T) {
 	w := newWatched(t, "a")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if began := time.Now(); w.Wait(ctx, time.Hour) || time.Since(began) > patience {
+	if began := time.Now(); w.Wait(ctx, time.Hour) != 0 || time.Since(began) > patience {
 		t.Error("it waited")
 	}
 }
@@ -135,7 +135,7 @@ func TestAFloodOfChanges(t *testing.T) {
 		case <-done:
 			flooded = false
 		default:
-			if w.Wait(t.Context(), patience) {
+			if w.Wait(t.Context(), patience) != 0 {
 				wakes++
 			}
 			w.write("c")
@@ -147,4 +147,59 @@ func TestAFloodOfChanges(t *testing.T) {
 	}
 	w.write("a")
 	w.wakes("the last line")
+}
+
+// What is awaited is told once, until it is awaited anew.
+func TestWhatIsAwaited(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t, "watched")
+	await := func(name string) {
+		t.Helper()
+		if err := w.Await(w.path(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := func(what string, want Change) {
+		t.Helper()
+		limit := patience
+		if want == 0 {
+			limit = 2 * pumpRest
+		}
+		if got := w.Wait(t.Context(), limit); got != want {
+			t.Errorf("%s is told as %d, want %d", what, got, want)
+		}
+		w.Wait(t.Context(), 2*(pumpRest+pumpMost)) // the rest of it
+	}
+	if err := w.Await(w.dir); errors.Is(err, errors.ErrUnsupported) {
+		return // everything is looked at again and again there
+	}
+	await(".")
+	w.write("new")
+	told("a file that came to be in a folder", Stirred)
+	w.write("new")
+	told("what follows", 0)
+	await(".")
+	w.write("new")
+	told("a line in it", Stirred)
+	await(".")
+	w.write("watched")
+	told("a line in one that is watched", Changed)
+	w.write("new")
+	told("a line in the other", Stirred)
+	await("new")
+	w.write("new")
+	told("a line in an awaited file", Stirred)
+	w.write("new")
+	told("one more", 0)
+	await("new")
+	if err := os.Remove(w.path("new")); err != nil {
+		t.Fatal(err)
+	}
+	told("that it is gone", Stirred)
+	if err := w.Await(w.path("new")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file gave %v", err)
+	}
+	await("watched")
+	w.write("watched")
+	told("a line in one that is watched and awaited", Changed)
 }

@@ -300,8 +300,9 @@ func TestASessionThatGoesOn(t *testing.T) {
 		}
 	}
 	k.Snapshot.Session.Begun = k.Snapshot.Session.Begun.Add(time.Second) // the record was begun afresh
-	if _, anew, _ := (Teller{}).Tell(k, done, many); anew.Seq != 3 || len(anew.Wakes) != 1 {
-		t.Errorf("%+v", anew)
+	again, anew, _ := Teller{}.Tell(k, done, many)
+	if anew.Seq != 3 || len(anew.Wakes) != 1 || len(again.Spans) != len(told.Spans) {
+		t.Errorf("%d of %d spans, %+v", len(again.Spans), len(told.Spans), anew)
 	}
 	first, _, _ := Teller{}.Tell(k, Done{}, many)
 	if string(first.Spans[0].SpanID) == string(told.Spans[0].SpanID) {

@@ -61,7 +61,7 @@ const dirGrain = 50 * time.Millisecond
 
 // List are the transcripts that are there now.
 func (l *Lister) List() []string {
-	now := map[string]time.Time{l.Dir: {}, filepath.Join(l.Dir, workflowsDir): {}}
+	now := map[string]time.Time{l.Dir: {}, WorkflowsDir(l.Dir): {}}
 	for _, path := range l.paths {
 		now[filepath.Dir(path)] = time.Time{}
 	}

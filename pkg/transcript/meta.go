@@ -122,6 +122,9 @@ func AgentOf(path string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(name, agentPrefix), transcriptExt)
 }
 
+// WorkflowsDir is the folder of the folders of workflows' agents in one of agents.
+func WorkflowsDir(agents string) string { return filepath.Join(agents, workflowsDir) }
+
 // Agents lists the agents' transcripts of a folder of agents, workflow agents
 // included, in no order.
 func Agents(files host.Files, dir string) []string {
@@ -156,7 +159,7 @@ func transcriptsIn(files host.Files, dir string) []string {
 
 // flows are the folders of the workflows below a folder of agents, in their order.
 func flows(files host.Files, dir string) []string {
-	dir = filepath.Join(dir, workflowsDir)
+	dir = WorkflowsDir(dir)
 	var out []string
 	entries, _ := files.ReadDir(dir) // most sessions have none
 	for _, e := range entries {

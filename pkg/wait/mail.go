@@ -3,6 +3,7 @@ package wait
 import (
 	"context"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"stopgate/pkg/fate"
@@ -13,8 +14,9 @@ import (
 // not with the coordinator (docs/client.md: messages).
 const (
 	// mailEvery is how often others' transcripts are looked at, at the most: with
-	// the tick, a message ends the wait within two seconds. They are not watched,
-	// for there may be thousands, and most of what they write is no message.
+	// the tick, a message ends the wait within two seconds. They are not watched
+	// one by one, for there may be thousands, and most of what they write is no
+	// message.
 	mailEvery = time.Second
 	// recentSpan is how much of another agent's transcript is read for what it
 	// sent just before the wait began, in bytes.
@@ -45,14 +47,23 @@ func (w *Wait) mail(ctx context.Context, now time.Time) {
 	for _, path := range w.Inboxes {
 		w.inbox(path)
 	}
-	if now.Before(w.nextMail) {
+	if w.Senders == nil {
 		return
 	}
-	w.nextMail = now.Add(mailEvery)
-	if w.Senders != nil {
-		for _, path := range w.Senders() {
-			w.sender(ctx, path)
+	due := w.mailed.Add(mailEvery)
+	if !w.deaf && !w.stirred {
+		due = w.mailed.Add(rareTick)
+	}
+	if now.Before(due) {
+		if w.stirred {
+			w.again(due) // what stirred is awaited anew, and was not looked at
 		}
+		return
+	}
+	w.mailed, w.stirred = now, false
+	for _, path := range w.Senders() {
+		w.beside(filepath.Dir(path))
+		w.sender(ctx, path)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"stopgate/pkg/host"
 	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/transcript"
 )
@@ -58,6 +59,20 @@ func TestWhatElseEndsAWait(t *testing.T) {
 			map[time.Duration]func(*place){3 * time.Second: func(p *place) { p.add(pong, p.send("apong", "ping", 0)) }}, Messaged, 3 * time.Second, 2 * time.Second},
 		{"a message of a teammate that came later", nil,
 			map[time.Duration]func(*place){3 * time.Second: func(p *place) { p.add(pong, p.send("apong", "ping", 0)) }}, Messaged, 3 * time.Second, 2 * time.Second},
+		{"a teammate's message, just before the coordinator writes", nil, map[time.Duration]func(*place){
+			3 * time.Second:         func(p *place) { p.add(pong, p.send("apong", "x", 0)) },
+			3200 * time.Millisecond: func(p *place) { p.add(pong, p.send("apong", "ping", 0)) },
+			3400 * time.Millisecond: func(p *place) { p.tell(p.turn(0)) },
+		}, Messaged, 3200 * time.Millisecond, 2 * time.Second},
+		{"a message of a workflow's agent", func(p *place, w *Wait) {
+			path := filepath.Join(p.away, pong)
+			hosttest.Write(p.t, p.clock.now, path, p.send("apong", "x", 0))
+			w.Senders = func() []string { return []string{path} }
+		}, map[time.Duration]func(*place){
+			3 * time.Second: func(p *place) {
+				hosttest.Append(p.t, p.clock.now, filepath.Join(p.away, pong), p.send("apong", "ping", 0))
+			},
+		}, Messaged, 3 * time.Second, 2 * time.Second},
 		{"a teammate's message sent just before", func(p *place, w *Wait) {
 			w.Since = w.Since.Add(-time.Second)
 			p.add(pong, strings.Repeat(p.send("apong", "x", time.Hour), 1000)+p.send("apong", "ping", time.Second/2))
@@ -82,6 +97,14 @@ func TestWhatElseEndsAWait(t *testing.T) {
 			}}, Messaged, 3 * time.Second, 2 * time.Second},
 		{"the first entry of an inbox that was not there", nil,
 			map[time.Duration]func(*place){3 * time.Second: func(p *place) { p.write(box, `[{"from":"lead","text":"x"}]`) }}, Messaged, 3 * time.Second, 2 * time.Second},
+		{"an entry of an inbox in a folder that was not there", func(p *place, w *Wait) {
+			w.Inboxes = []string{filepath.Join(p.away, "inboxes", box)}
+		}, map[time.Duration]func(*place){
+			3 * time.Second: func(p *place) { hosttest.Write(p.t, p.clock.now, filepath.Join(p.away, "inboxes", "other.json"), "[]") },
+			7 * time.Second: func(p *place) {
+				hosttest.Write(p.t, p.clock.now, filepath.Join(p.away, "inboxes", box), `[{"from":"lead","text":"x"}]`)
+			},
+		}, Messaged, 7 * time.Second, 2 * time.Second},
 		{"one more entry without a time", func(p *place, _ *Wait) { p.add(box, `[{"from":"lead","text":"x"}]`) },
 			map[time.Duration]func(*place){3 * time.Second: func(p *place) {
 				p.write(box, `[{"from":"lead","text":"x"},{"from":"lead","text":"y"}]`)
@@ -164,30 +187,41 @@ func TestWhatElseEndsAWait(t *testing.T) {
 			map[time.Duration]func(*place){3 * time.Second: func(p *place) { p.tell(p.ended("a2", "killed", "x")) }}, Deadline, time.Minute, 0},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			p := newPlace(t)
-			w := p.wait("b1", "b2")
-			w.Message = func(m transcript.Message) bool { return m.To == "ping" }
-			w.Senders = func() []string {
-				paths, err := filepath.Glob(p.path("agent-*.jsonl"))
-				if err != nil {
-					t.Error(err)
+		for name, told := range map[string]bool{"": false, ", all that changes being told": true} {
+			t.Run(test.name+name, func(t *testing.T) {
+				t.Parallel()
+				p := newPlace(t)
+				w := p.wait("b1", "b2")
+				w.Message = func(m transcript.Message) bool { return m.To == "ping" }
+				w.Senders = func() []string {
+					paths, err := filepath.Glob(p.path("agent-*.jsonl"))
+					if err != nil {
+						t.Error(err)
+					}
+					return paths
 				}
-				return paths
-			}
-			w.Inboxes = []string{p.path(box)}
-			for at, do := range test.plans {
-				p.clock.plans[at] = func() { do(p) }
-			}
-			if test.setup != nil {
-				test.setup(p, w)
-			}
-			r := w.Run(t.Context())
-			if r.Why != test.why || p.took() < test.at || p.took() > test.at+test.late+150*time.Millisecond {
-				t.Errorf("ended by %q after %s, want %q after %s", r.Why, p.took(), test.why, test.at)
-			}
-		})
+				w.Inboxes = []string{p.path(box)}
+				looks := 0
+				if told {
+					bell := newBell(p.clock)
+					w.Clock, w.Watch, w.Near = belled{bell}, func() (host.Watcher, error) { return bell, nil }, []string{p.path("store"), p.dir}
+					w.Due = func() time.Time { looks++; return time.Time{} }
+				}
+				for at, do := range test.plans {
+					p.clock.plans[at] = func() { do(p) }
+				}
+				if test.setup != nil {
+					test.setup(p, w)
+				}
+				r := w.Run(t.Context())
+				if r.Why != test.why || p.took() < test.at || p.took() > test.at+test.late+150*time.Millisecond {
+					t.Errorf("ended by %q after %s, want %q after %s", r.Why, p.took(), test.why, test.at)
+				}
+				if most := 12 + 4*len(test.plans); looks > most {
+					t.Errorf("looked %d times, want %d at the most", looks, most)
+				}
+			})
+		}
 	}
 }
 

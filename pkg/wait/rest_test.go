@@ -1,8 +1,10 @@
 package wait
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -18,47 +20,103 @@ import (
 	"stopgate/pkg/transcript"
 )
 
-// bell is a watcher on the fake clock: every plan that is carried out changes a
-// watched file.
+// bell is a watcher on the fake clock: whenever a plan was carried out, it looks what
+// has become of the files that are watched and of what is awaited.
 type bell struct {
 	clock *clock
-	added map[string]bool
-	// broken is what Add gives, but for files that are missing.
-	broken error
-	rung   bool
-	closed int
+	// added are the files that are watched and awaited what is awaited, as they
+	// looked.
+	added, awaited map[string]string
+	// broken is what Add gives, but for files that are missing, and deaf what Await
+	// gives.
+	broken, deaf error
+	rung         host.Change
+	closed       int
 	// waits is called at each Wait; nil is not.
 	waits func()
 }
 
+func newBell(c *clock) *bell {
+	return &bell{clock: c, added: map[string]string{}, awaited: map[string]string{}}
+}
+
+// face is how a file looks, and a folder with what lies in it.
+func face(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	text := fmt.Sprint(info.Size(), info.ModTime())
+	if entries, err := os.ReadDir(path); err == nil {
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+				text += fmt.Sprint(e.Name(), info.Size(), info.ModTime())
+			}
+		}
+	}
+	return text
+}
+
 func (b *bell) Add(path string) error {
-	if _, err := os.Stat(path); err != nil {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		delete(b.added, path)
 		return err
-	}
-	if b.broken != nil {
+	case b.broken != nil:
 		return b.broken
+	case !info.Mode().IsRegular():
+		return host.ErrNotRegular
 	}
-	b.added[path] = true
+	if _, known := b.added[path]; !known {
+		b.added[path] = face(path)
+	}
 	return nil
 }
 
-func (b *bell) Wait(ctx context.Context, d time.Duration) bool {
+func (b *bell) Await(path string) error {
+	if _, err := os.Stat(path); err != nil || b.deaf != nil {
+		return cmp.Or(b.deaf, err)
+	}
+	if _, known := b.awaited[path]; !known {
+		b.awaited[path] = face(path)
+	}
+	return nil
+}
+
+func (b *bell) Wait(ctx context.Context, d time.Duration) host.Change {
 	if b.waits != nil {
 		b.waits()
 	}
-	for end := b.clock.now.Add(d); !b.rung && b.clock.now.Before(end) && ctx.Err() == nil; {
+	for end := b.clock.now.Add(d); b.rung == 0 && b.clock.now.Before(end) && ctx.Err() == nil; {
 		b.sleep(ctx, min(5*time.Millisecond, end.Sub(b.clock.now)))
 	}
 	rung := b.rung
-	b.rung = false
+	b.rung = 0
 	return rung
 }
 
 func (b *bell) sleep(ctx context.Context, d time.Duration) bool {
 	planned := len(b.clock.plans)
 	whole := b.clock.Sleep(ctx, d)
-	b.rung = b.rung || len(b.clock.plans) < planned
+	if len(b.clock.plans) < planned {
+		b.look()
+	}
 	return whole
+}
+
+func (b *bell) look() {
+	for path, before := range b.added {
+		if now := face(path); now != before {
+			b.added[path], b.rung = now, b.rung|host.Changed
+		}
+	}
+	for path, before := range b.awaited {
+		if face(path) != before {
+			delete(b.awaited, path)
+			b.rung |= host.Stirred
+		}
+	}
 }
 
 func (b *bell) Close() error { b.closed++; return nil }
@@ -77,6 +135,8 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 	for name, test := range map[string]struct {
 		watch  error // the watch cannot begin
 		broken error // nor a file be watched
+		near   bool  // it is told of what else may end it
+		deaf   error // but that cannot be awaited
 		change func(*place) map[time.Duration]func()
 		quiet  time.Duration
 		why    Why
@@ -84,7 +144,27 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 		at, late time.Duration
 		looks    int // at the most
 	}{
-		"hardly ever while nothing changes": {why: Deadline, at: time.Minute, looks: 42},
+		"hardly ever while nothing changes":               {why: Deadline, at: time.Minute, looks: 42},
+		"next to never where all that may change is told": {near: true, why: Deadline, at: time.Minute, looks: 10},
+		"as before where it cannot be awaited":            {near: true, deaf: noRoom, why: Deadline, at: time.Minute, looks: 42},
+		"soon enough where it cannot be awaited": {near: true, deaf: noRoom, change: func(p *place) map[time.Duration]func() {
+			return map[time.Duration]func(){23 * time.Second: func() { p.write("cancel", "") }}
+		}, why: Cancelled, at: 23 * time.Second, late: tick, looks: 42},
+		"now and then at what stirs all the time": {near: true, change: func(p *place) map[time.Duration]func() {
+			plans := map[time.Duration]func(){}
+			for at := time.Second; at < 31*time.Second; at += 20 * time.Millisecond {
+				plans[at] = func() { p.add("another", "more\n") }
+			}
+			return plans
+		}, why: Deadline, at: time.Minute, looks: 20 + 10},
+		"at what stirs also while a task prints": {near: true, change: func(p *place) map[time.Duration]func() {
+			plans := map[time.Duration]func(){}
+			for at := time.Second; at < 31*time.Second; at += 20 * time.Millisecond {
+				plans[at] = func() { p.add("b1", "more\n") }
+			}
+			plans[20*time.Second] = func() { p.write("b1", "more\n"); p.write("cancel", "") }
+			return plans
+		}, why: Cancelled, at: 20 * time.Second, late: 150 * time.Millisecond, looks: 230},
 		"at once when a task has ended": {change: func(p *place) map[time.Duration]func() {
 			return map[time.Duration]func(){40 * time.Second: func() { p.finish("b1"); p.finish("b2") }}
 		}, why: AllEnded, at: 40 * time.Second, late: 10 * time.Millisecond, looks: 30},
@@ -114,7 +194,8 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 			if test.change != nil {
 				maps.Copy(p.clock.plans, test.change(p))
 			}
-			bell := &bell{clock: p.clock, added: map[string]bool{}, broken: test.broken}
+			bell := newBell(p.clock)
+			bell.broken, bell.deaf = test.broken, test.deaf
 			w := p.wait("b1", "b2")
 			w.Clock, w.Quiet = belled{bell}, test.quiet
 			w.Watch = func() (host.Watcher, error) {
@@ -124,7 +205,15 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 				return bell, nil
 			}
 			looks := 0
-			w.Cancelled = func() string { looks++; return "" }
+			w.Cancelled = func() string {
+				if looks++; p.exists("cancel") {
+					return "enough"
+				}
+				return ""
+			}
+			if test.near {
+				w.Near = []string{p.dir}
+			}
 			r := w.Run(t.Context())
 			if r.Why != test.why || p.took() < test.at || p.took() > test.at+test.late+5*time.Millisecond {
 				t.Errorf("ended by %q after %s, want %q after %s", r.Why, p.took(), test.why, test.at)
@@ -135,6 +224,8 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 		})
 	}
 }
+
+func (p *place) exists(name string) bool { _, err := os.Stat(p.path(name)); return err == nil }
 
 // finish tells a task's end as the client does.
 func (p *place) finish(task string) { p.tell(p.ended(task, "completed", "done (exit code 0)")) }
@@ -153,13 +244,13 @@ func TestWhatAWaitWatches(t *testing.T) {
 	main := p.path("main.jsonl")
 	child := transcript.AgentPath(transcript.AgentsDir(main), "c1")
 	p.write("store", "")
-	bell := &bell{clock: p.clock, added: map[string]bool{}}
+	bell := newBell(p.clock)
 	w := p.wait("b1")
 	w.Tasks = append(w.Tasks, Task{ID: "c1", Kind: "subagent"}, Task{ID: "m1", Kind: "monitor"})
 	w.Clock, w.Watch = belled{bell}, func() (host.Watcher, error) { return bell, nil }
 	bell.waits = func() {
 		for path := range w.files {
-			if _, err := os.Stat(path); err == nil && !bell.added[path] {
+			if _, err := os.Stat(path); err == nil && bell.added[path] == "" {
 				t.Errorf("it rests, and %s is not watched", path)
 			}
 		}
@@ -195,7 +286,7 @@ func TestAPrintedEndCostsNothing(t *testing.T) {
 	p.write("b1", "[exited with code 0]\n")
 	p.clock.now = p.clock.now.Add(time.Hour)
 	p.clock.begun = p.clock.now
-	bell := &bell{clock: p.clock, added: map[string]bool{}}
+	bell := newBell(p.clock)
 	w := p.wait("b1")
 	w.Clock, w.Watch = belled{bell}, func() (host.Watcher, error) { return bell, nil }
 	w.List = func() fate.List { return fate.List{At: p.clock.begun, Tasks: map[string]bool{"b1": true}} }

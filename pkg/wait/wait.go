@@ -125,6 +125,12 @@ type Wait struct {
 	// at once; without a change they are asked every one or two seconds. A file
 	// that every hook of a session writes, as its store, wakes all that wait.
 	Paths []string
+	// Near are files, and folders with what lies in them, at whose change they are
+	// to be asked within two seconds. nil asks at every tick.
+	Near []string
+	// Due is when the next look is to be at the latest, though nothing changes; nil
+	// or a zero time leaves that to the wait.
+	Due func() time.Time
 	// Self is the agent whose stop is held: news that it was stopped itself, told
 	// since Since, end the wait. "" for a wait of nobody.
 	Self string
@@ -137,7 +143,8 @@ type Wait struct {
 	inboxes  map[string]*inbox
 	messaged bool
 	stopped  bool
-	nextMail time.Time
+	// mailed is when others' transcripts were looked at last.
+	mailed time.Time
 	// turn is when the coordinator's last line of a turn was written.
 	turn time.Time
 	// mainLast is how the coordinator's transcript looked when it was last read to
@@ -182,6 +189,9 @@ func (w *Wait) Run(ctx context.Context) Result {
 		w.mail(ctx, now)
 		w.seen.look(w.List, now)
 		done := w.outcomes(ctx, &res, now)
+		if w.Due != nil {
+			w.again(w.Due())
+		}
 		limit, why := w.limit()
 		res.Why, res.Note = w.over(ctx, done, len(res.Outcomes))
 		if res.Why == "" && !now.Before(limit) {
@@ -224,12 +234,14 @@ func (w *Wait) over(ctx context.Context, done, tasks int) (why Why, note string)
 		return AnyEnded, ""
 	case w.messaged:
 		return Messaged, ""
-	case ctx.Err() != nil:
-		return Cancelled, "interrupted"
 	case w.Cancelled != nil:
-		if note := w.Cancelled(); note != "" {
-			return Cancelled, note
-		}
+		note = w.Cancelled()
+	}
+	if note == "" && ctx.Err() != nil {
+		note = "interrupted"
+	}
+	if note != "" {
+		return Cancelled, note
 	}
 	return "", ""
 }

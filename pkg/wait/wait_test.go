@@ -33,16 +33,18 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// place is a folder with a coordinator's transcript and output files.
+// place is a folder with a coordinator's transcript and output files; away is
+// another one.
 type place struct {
 	t     *testing.T
 	dir   string
+	away  string
 	clock *clock
 }
 
 func newPlace(t *testing.T) *place {
 	begun := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	p := &place{t: t, dir: t.TempDir(), clock: &clock{now: begun, begun: begun, plans: map[time.Duration]func(){}}}
+	p := &place{t: t, dir: t.TempDir(), away: t.TempDir(), clock: &clock{now: begun, begun: begun, plans: map[time.Duration]func(){}}}
 	p.write("main.jsonl", "")
 	p.write("b1", "x\n")
 	p.write("b2", "x\n")

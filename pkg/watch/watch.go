@@ -119,7 +119,7 @@ func (w World) follow(ctx context.Context, st status.Status, send func(tea.Msg))
 
 func wait(ctx context.Context, w host.Watcher, d time.Duration) bool {
 	if w != nil {
-		return w.Wait(ctx, d)
+		return w.Wait(ctx, d) != 0
 	}
 	sleep(ctx, d)
 	return false
