@@ -163,6 +163,8 @@ var mutants = []mutant{
 	{"an agent ends at its first word", "pkg/wait/agent.go", `s.Working = a.active.After(end.At)`, `s.Working = false`, waits},
 	{"an agent's earlier life counts", "pkg/fate/judge.go", `!s.End.At.Before(s.Since) && !refuted()`, `!refuted()`, fates},
 	{"an agent's own tasks are not waited for", "pkg/wait/agent.go", `if !w.ownedEnded(ctx, l, now, depth) {`, `if !w.ownedEnded(ctx, l, now, depth) && false {`, waits},
+	{"a wait does not know what its agent launched", "pkg/wait/agent.go", `if l.Owner == t.ID {`, `if l.Owner == "?" {`, "./pkg/cli"},
+	{"an agent that was killed runs", "pkg/status/resolve.go", `unfinished && !killed`, `(unfinished || killed)`, "./pkg/cli"},
 	{"an agent gets no time to go on", "pkg/wait/agent.go", `return now.Sub(a.freed) < grace`, `return false`, waits},
 	{"a parked agent has ended", "pkg/fate/judge.go", `s.End.Parked && !s.Owns &&`, `false &&`, fates},
 	{"the output's last line is not read", "pkg/fate/judge.go", `case s.marked(gone):`, `case false:`, fates},

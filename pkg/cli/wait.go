@@ -224,7 +224,7 @@ func (a *app) waitFor(s found, ids []string) *wait.Wait {
 	main := s.snap.Session.Transcript
 	w := &wait.Wait{
 		Files: a.h.Files, Held: a.h.Held, Clock: a.h.Clock, Watch: a.h.Watch,
-		Main: main, From: s.snap.Cursors[main], Paths: []string{s.path}, Opinion: a.opinion(s),
+		Main: main, From: s.snap.Cursors[main], Paths: []string{s.path}, Opinion: a.opinion(s), Launches: s.snap.Launches,
 	}
 	for _, e := range s.snap.Ends {
 		w.Known = append(w.Known, e.End)

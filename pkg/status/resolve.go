@@ -108,9 +108,10 @@ func (b *builder) fate(t Task) fate.Fate {
 func (b *builder) agentFate(t Task, l life, state AgentState) fate.Fate {
 	own := b.owned[t.ID]
 	unfinished := slices.ContainsFunc(own, func(id string) bool { return b.tasks[id].State == TaskRunning })
+	killed := l.end != nil && fate.Word(l.end.Status) == fate.Killed && !l.end.At.Before(l.started)
 	return fate.JudgeAgent(fate.AgentSigns{
 		Task: t.ID, End: l.end, Heard: b.account.Heard(t.ID, t.Owner), Since: l.started, Owns: len(own) > 0, Unfinished: unfinished,
-		Working: state == AgentRunning || state == AgentIdle || state == AgentStopped && unfinished,
+		Working: state == AgentRunning || state == AgentIdle || state == AgentStopped && unfinished && !killed,
 		List:    b.snap.Session.List(), SessionOver: l.over,
 	})
 }

@@ -38,6 +38,11 @@ func (w *Wait) agent(ctx context.Context, t Task, now time.Time, depth int) fate
 	a := w.agents[t.ID]
 	if a == nil {
 		a = &childAgent{path: transcript.OfAgent(w.Files, w.Main, t.ID, ""), owned: map[string]transcript.Launch{}}
+		for id, l := range w.Launches {
+			if l.Owner == t.ID {
+				a.owned[id] = l
+			}
+		}
 		w.agents[t.ID] = a
 	}
 	w.activity(ctx, a, t.ID)

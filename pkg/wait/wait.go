@@ -73,6 +73,9 @@ type Wait struct {
 	Tasks []Task
 	// Known are ends that were told before From.
 	Known []transcript.End
+	// Launches are those that are known of before: what an agent that is waited for
+	// launched stands in its transcript, but may be told of sooner.
+	Launches map[string]transcript.Launch
 	// List is asked at every look for the client's last list of unfinished tasks;
 	// nil knows none.
 	List func() fate.List
