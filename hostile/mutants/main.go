@@ -177,7 +177,7 @@ func (m mutant) killer(overlay, known string) string {
 // killedBy runs tests of a package and gives the package and the one that failed,
 // or "".
 func killedBy(overlay, p, which string) string {
-	text, err := goTool(overlay, "test", "-count=1", "-timeout=60s", which, p)
+	text, err := goTool(overlay, "test", "-count=1", "-timeout=180s", which, p)
 	if err == nil {
 		return ""
 	}
