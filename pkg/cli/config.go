@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -217,7 +218,7 @@ func (a *app) runConfigEdit() error {
 	if path == "" {
 		return errors.New("no home folder is known: set HOME or XDG_CONFIG_HOME")
 	}
-	if err := makeConfig(path); err != nil {
+	if err := makeConfig(w, path); err != nil {
 		return fmt.Errorf("%s: %w", w.Short(path), err)
 	}
 	if err := a.edit(path); err != nil {
@@ -227,7 +228,13 @@ func (a *app) runConfigEdit() error {
 }
 
 // makeConfig makes the person's file where there is none.
-func makeConfig(path string) error {
+func makeConfig(w setup.World, path string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil //nolint:nilerr // what is there is the editor's business
+	}
+	if err := w.HomeProblem(); err != nil {
+		return err
+	}
 	if _, err := host.MakeDirs(filepath.Dir(path)); err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func (w World) PlanInstall(o InstallOptions) (*InstallPlan, error) {
 	if w.Data() == "" {
 		return nil, ErrNoHome
 	}
-	if err := w.homeProblem(); err != nil {
+	if err := w.HomeProblem(); err != nil {
 		return nil, err
 	}
 	p := &InstallPlan{w: w, o: o, File: o.File}

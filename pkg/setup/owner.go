@@ -12,9 +12,9 @@ import (
 	"stopgate/pkg/state"
 )
 
-// homeProblem tells why nothing may be made in this home folder: there is none, or it
-// is another person's.
-func (w World) homeProblem() error {
+// HomeProblem tells why nothing may be made in this home folder: there is none, or it
+// is another person's. nil is for one in which something may be.
+func (w World) HomeProblem() error {
 	if home := w.Home(); home != "" {
 		if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("the home folder %s does not exist, and is not made by this: make it, or set HOME", home)

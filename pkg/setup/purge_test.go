@@ -263,3 +263,18 @@ func everything(t *testing.T, root string) []string {
 	}
 	return all
 }
+
+// A home folder that was deleted meanwhile is not made again: not by an installation, and
+// not by taking out what was in it.
+func TestNothingIsMadeInADeletedHome(t *testing.T) {
+	w := fresh(t)
+	gone := filepath.Join(w.Home(), "gone")
+	w = w.with("HOME", gone).with("USERPROFILE", gone)
+	if _, err := w.install(t, InstallOptions{}); err == nil || !strings.Contains(err.Error(), "is not made by this") {
+		t.Errorf("install: %v", err)
+	}
+	w.uninstall(t, UninstallOptions{Purge: true})
+	if _, err := os.Lstat(gone); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("made again: %v", err)
+	}
+}
