@@ -211,6 +211,9 @@ there is none yet, it is made with every setting in it as a comment.`,
 // runConfigEdit opens the person's file in an editor and checks what counts afterwards.
 func (a *app) runConfigEdit() error {
 	w, err := a.world()
+	if err == nil {
+		err = w.OthersHome()
+	}
 	if err != nil {
 		return err
 	}

@@ -176,6 +176,9 @@ func (a *app) forgetThese(begins []string) error {
 	ctx, cancel := context.WithTimeout(a.context(), status.Patience)
 	defer cancel()
 	dir, now := state.Existing(a.h.Env), a.h.Clock.Now()
+	if err := a.own(); err != nil {
+		return err
+	}
 	known, err := history.All(ctx, dir, now)
 	if err != nil {
 		return err

@@ -119,6 +119,26 @@ func (a *app) world() (setup.World, error) {
 	return setup.World{Host: a.h, Cwd: cwd}, nil
 }
 
+// own refuses to write state as root where that of another person is meant.
+func (a *app) own() error {
+	if !state.Place(a.h.Env).Others() {
+		return nil
+	}
+	w, err := a.world()
+	if err != nil {
+		return err
+	}
+	return w.OthersHome()
+}
+
+// ownState is the state folder, to be written.
+func (a *app) ownState() (state.Dir, error) {
+	if err := a.own(); err != nil {
+		return state.Dir{}, err
+	}
+	return state.Find(a.h.Env)
+}
+
 // installed prints what an installation did, or would do.
 func (a *app) installed(w setup.World, rep *setup.InstallPlan, scope string, dryRun bool) {
 	scr := a.screen()

@@ -51,7 +51,7 @@ func (a *app) runOff(o switchOptions) error {
 	if err != nil {
 		return err
 	}
-	dir, err := state.Find(a.h.Env)
+	dir, err := a.ownState()
 	if err != nil {
 		return err
 	}
@@ -97,6 +97,9 @@ have no switch of their own.`,
 func (a *app) runOn(o switchOptions) error {
 	id, err := a.sessionID(o.session)
 	if err != nil {
+		return err
+	}
+	if err := a.own(); err != nil {
 		return err
 	}
 	src := a.source()

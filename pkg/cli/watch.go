@@ -121,7 +121,7 @@ func (a *app) explainOn(scr view.Screen, o watchOptions, session, agent string) 
 
 // releaseTasks excuses tasks of a session.
 func (a *app) releaseTasks(session string, tasks []string) error {
-	dir, err := state.Find(a.h.Env)
+	dir, err := a.ownState()
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (a *app) releaseTasks(session string, tasks []string) error {
 
 // switchAll switches everything off, or on again.
 func (a *app) switchAll(off bool) error {
-	dir, err := state.Find(a.h.Env)
+	dir, err := a.ownState()
 	if err != nil {
 		return err
 	}

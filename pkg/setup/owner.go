@@ -8,6 +8,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"stopgate/pkg/state"
 )
@@ -20,13 +21,13 @@ func (w World) HomeProblem() error {
 			return fmt.Errorf("the home folder %s does not exist, and is not made by this: make it, or set HOME", home)
 		}
 	}
-	return w.othersHome()
+	return w.OthersHome()
 }
 
-// othersHome refuses root in a person's home, as sudo brings it about: what it made
+// OthersHome refuses root in a person's home, as sudo brings it about: what it made
 // there would be root's. A home that is root's by the list of users is root's whoever
 // owns it, as where a container has it from outside.
-func (w World) othersHome() error {
+func (w World) OthersHome() error {
 	owner, ok := ownerOf(w.Home())
 	if !ok || w.uid() != 0 || owner == 0 {
 		return nil
@@ -74,7 +75,13 @@ func (w World) Strangers() (all []Stranger, person string) {
 		}
 	}
 	roots := []string{w.Data(), state.Locate(w.Env)}
+	above := map[string]bool{}
 	for _, root := range roots {
+		// The folders that were made on the way there.
+		for dir := filepath.Dir(root); strings.HasPrefix(dir, w.Home()+string(filepath.Separator)) && !above[dir]; dir = filepath.Dir(dir) {
+			above[dir] = true
+			look(dir)
+		}
 		seen := 0
 		_ = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 			if seen++; err != nil || seen > maxStrangers {

@@ -54,7 +54,51 @@ func TestRootInAPersonsHome(t *testing.T) {
 	}
 }
 
-// What root left behind is named with its mend.
+// Nothing else does either: no command, and no hook of a client that runs like that.
+func TestNothingOfRootInAPersonsHome(t *testing.T) {
+	asRoot(t)
+	p, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := reachable(t)
+	home, tmp := filepath.Join(dir, "home"), filepath.Join(dir, "tmp")
+	for _, d := range []string{home, tmp} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	give(t, home, person)
+	run := func(stdin, program string, args ...string) (string, error) {
+		cmd := exec.Command(program, args...)
+		cmd.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "EDITOR=true", "TMPDIR=" + tmp}
+		cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	for _, args := range [][]string{{"install"}, {"uninstall", "--purge"}, {"off"}, {"on"}, {"config", "edit"}, {"history", "forget", "--all"}} {
+		if out, err := run("", p.Hookctl, args...); err == nil || !strings.Contains(out, "this runs as root") || !strings.Contains(out, "without sudo") {
+			t.Errorf("%q: %v: %s", args, err, out)
+		}
+	}
+	for _, args := range [][]string{{"status"}, {"doctor"}, {"prune"}} {
+		_, _ = run("", p.Hookctl, args...)
+	}
+	for _, name := range []string{"SubagentStart", "SubagentStop"} { // the second is an ephemeral event
+		event := `{"hook_event_name":"` + name + `","session_id":"65f459a2-9db1","agent_id":"a85c14a6928672ba4","agent_type":""}`
+		if out, err := run(event, p.Hook); err != nil || out != "" {
+			t.Errorf("%s: %v: %s", name, err, out)
+		}
+	}
+	if left := everything(t, home); len(left) > 0 {
+		t.Errorf("left %q", left)
+	}
+	if out, err := run("", p.Hookctl, "status"); err != nil || !strings.Contains(out, "65f459a2") {
+		t.Errorf("status of what root ran: %v: %s", err, out)
+	}
+}
+
+// What root left behind is named with its mend, also the folders on the way there.
 func TestFilesOfAnotherOwner(t *testing.T) {
 	asRoot(t)
 	w := fresh(t)
@@ -74,6 +118,13 @@ func TestFilesOfAnotherOwner(t *testing.T) {
 	}
 	if last := strangers[len(strangers)-1].Path; last != filepath.Join(w.Home(), ".claude", "settings.json") {
 		t.Errorf("the last is %s", last)
+	}
+	share := filepath.Dir(w.Data())
+	if err := os.Lchown(share, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if strangers, _ := w.Strangers(); strangers[0].Path != share {
+		t.Errorf("the first is %s", strangers[0].Path)
 	}
 }
 

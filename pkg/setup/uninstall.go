@@ -97,7 +97,7 @@ func (w World) PlanUninstall(o UninstallOptions) (*UninstallPlan, error) {
 	if w.Data() == "" {
 		return nil, ErrNoHome
 	}
-	if err := w.othersHome(); err != nil {
+	if err := w.OthersHome(); err != nil {
 		return nil, err
 	}
 	p := &UninstallPlan{w: w, o: o}

@@ -30,6 +30,21 @@ func private(dir string) error {
 	return nil
 }
 
+// othersHome tells whether this is root in the home folder of somebody else, as sudo
+// brings it about: what it made there, that person could not write. A home that is
+// root's by custom is so whoever owns it, as where a container has it from outside.
+func othersHome(home string) bool {
+	if os.Geteuid() != 0 || home == "/root" || home == "/var/root" {
+		return false
+	}
+	info, err := os.Stat(home)
+	if err != nil {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Uid != 0
+}
+
 // lockStays: a lock file goes while its lock is held, and whoever waits for it looks
 // whether it is still the file under its name.
 const lockStays = false

@@ -14,6 +14,9 @@ const nonblocking = 0
 // always that of the file under its name.
 const lockStays = true
 
+// othersHome has no meaning here: who may write is not a matter of owners.
+func othersHome(string) bool { return false }
+
 // private tells whether a folder is one of this user's, which nobody else made.
 func private(dir string) error {
 	info, err := os.Lstat(dir)

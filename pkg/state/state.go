@@ -31,6 +31,8 @@ type Dir struct {
 	path string
 	// home is the person's home folder, where the folder lies in it.
 	home string
+	// others tells that this home is another's, in which root makes and writes nothing.
+	others bool
 	// found tells that the folder was there already, or is there now; made, that it was
 	// not, so that nothing of old is in it.
 	found, made bool
@@ -38,6 +40,10 @@ type Dir struct {
 
 // Path is where the folder is.
 func (d Dir) Path() string { return d.path }
+
+// Others tells that the folder belongs into the home of somebody else, where this is
+// root: [Find] takes the one in the temp folder instead.
+func (d Dir) Others() bool { return d.others }
 
 // At is the state folder at a known place.
 func At(path string) Dir { return Dir{path: path} }
@@ -62,13 +68,15 @@ func Place(env func(string) string) Dir {
 	d := Dir{path: Locate(env)}
 	if home := host.Home(env); d.path == home || home != "" && strings.HasPrefix(d.path, filepath.Clean(home)+string(filepath.Separator)) {
 		d.home = home
+		d.others = env(EnvDir) == "" && othersHome(filepath.Clean(home))
 	}
 	return d
 }
 
 // Find returns the state folder to use, created where it is missing: the located
-// one, or stopgate-<uid> in the temp folder where that cannot be written. The
-// second one is taken only if it is ours and private.
+// one, or stopgate-<uid> in the temp folder where that cannot be written, or lies in
+// the home of somebody else and this is root. The second one is taken only if it is ours
+// and private.
 func Find(env func(string) string) (Dir, error) {
 	d := Place(env)
 	if d.usable() {
@@ -99,6 +107,8 @@ func (d Dir) Make() error {
 		return nil
 	case d.found:
 		return gone(d.sessions())
+	case d.others:
+		return &fs.PathError{Op: "mkdir", Path: d.path, Err: fs.ErrPermission}
 	case d.home != "" && !isFolder(d.home):
 		return gone(d.home)
 	}
@@ -113,7 +123,7 @@ func isFolder(path string) bool {
 // usable makes the folder, where it is missing, and tells whether it can be used.
 func (d *Dir) usable() bool {
 	d.made = d.path == "" || !isFolder(d.sessions())
-	if d.made && d.Make() != nil {
+	if d.others || d.made && d.Make() != nil {
 		return false
 	}
 	d.found = true
@@ -124,10 +134,14 @@ func (d *Dir) usable() bool {
 // for programs that only read.
 func Existing(env func(string) string) Dir {
 	d := Place(env)
+	fallback := Fallback()
+	if d.others && private(fallback) == nil {
+		return At(fallback)
+	}
 	if d.path != "" && (isFolder(d.sessions()) || d.makeable()) {
 		return d
 	}
-	if fallback := Fallback(); d.path == "" || private(fallback) == nil {
+	if d.path == "" || private(fallback) == nil {
 		return At(fallback)
 	}
 	return d
@@ -136,7 +150,7 @@ func Existing(env func(string) string) Dir {
 // makeable tells whether [Dir.Make] would succeed, as far as that shows without
 // trying.
 func (d Dir) makeable() bool {
-	if d.home != "" && !isFolder(d.home) {
+	if d.others || d.home != "" && !isFolder(d.home) {
 		return false
 	}
 	for at := d.sessions(); ; at = filepath.Dir(at) {
@@ -180,6 +194,11 @@ func (d Dir) Obstacle() error {
 // CountEphemeral counts one ephemeral event of a session, by one byte at the end
 // of a file of its own: no lock, no store.
 func (d Dir) CountEphemeral(sessionID string) error {
+	if d.others {
+		if d = At(Fallback()); private(d.path) != nil {
+			return nil // nothing was recorded yet
+		}
+	}
 	if d.path == "" {
 		return ErrNoFolder
 	}
