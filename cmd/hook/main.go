@@ -31,8 +31,13 @@ func main() {
 		_, _ = fmt.Fprintln(os.Stderr, "hook", version.This())
 		return
 	}
+	os.Exit(handler.Main(outside()))
+}
+
+// outside is what the hook may touch.
+func outside() *host.Host {
 	h := host.System()
 	h.Held, h.Processes, h.Become = process.Held, true, host.Become
 	h.Args = policy.Configured(h.Args, h.Env)
-	os.Exit(handler.Main(h))
+	return &h
 }

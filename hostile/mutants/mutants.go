@@ -33,7 +33,7 @@ var mutants = []mutant{
 	{"a courier stays in a print run", "pkg/handler/courier.go", `return r.clocks.Rewakes()`, `return true`, handlers},
 	{"any process named in the environment is the client", "pkg/clocks/clocks.go", `pid == named && named > 1`, `named > 1`, clocked},
 	{"another client's end ends a hold", "pkg/handler/hold.go", ` || s.EndedBy == l.client)`, ` || true)`, handlers},
-	{"an agent's end ends the session", "pkg/handler/record.go", "\t\tif r.e.AgentID != \"\" {\n\t\t\treturn out // an agent's", "\t\tif false {\n\t\t\treturn out // an agent's", handlers},
+	{"an agent's end ends the session", "pkg/handler/record.go", "\t\tif r.e.AgentID != \"\" {\n\t\t\treturn // an agent's", "\t\tif false {\n\t\t\treturn // an agent's", handlers},
 	{"a session that goes on stays ended", "pkg/handler/handler.go", `if r.e.Name != event.SessionEnd && !r.overtaken(s.Ended) {`, `if false {`, handlers},
 	{"a stop that waited takes the session's end back", "pkg/handler/handler.go", `if r.e.Name != event.SessionEnd && !r.overtaken(s.Ended) {`, `if r.e.Name != event.SessionEnd {`, handlers},
 	{"a stop that waited brings an older list", "pkg/handler/handler.go", `if r.e.RegistryGiven && !r.overtaken(s.ListedAt) {`, `if r.e.RegistryGiven {`, handlers},

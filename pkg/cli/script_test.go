@@ -29,7 +29,10 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"hookctl":  func() { os.Exit(Main(NameOf(os.Args[0]), testHost())) },
 		"stopgate": func() { os.Exit(Main(NameOf(os.Args[0]), testHost())) },
-		"hook":     func() { os.Exit(handler.Main(testHost())) },
+		"hook": func() {
+			h := testHost()
+			os.Exit(handler.Main(&h))
+		},
 	})
 }
 

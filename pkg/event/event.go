@@ -117,17 +117,24 @@ func (t Task) CanBeOwn() bool {
 var ErrNotAnEvent = errors.New("input is not a JSON object")
 
 // Parse reads one payload.
-func Parse(payload []byte) (Event, error) {
+func Parse(payload []byte) (e Event, err error) {
+	err = e.Parse(payload)
+	return e, err
+}
+
+// Parse is [Parse] in place. After an error e is the zero value.
+func (e *Event) Parse(payload []byte) error {
+	*e = Event{}
 	trimmed := bytes.TrimPrefix(payload, []byte("\ufeff"))
 	// The syntax is checked by recursion, so the depth comes first.
 	if n, whole := extent.Of(trimmed); !whole || !gjson.ValidBytes(trimmed[:n]) || len(bytes.TrimSpace(trimmed[n:])) > 0 {
-		return Event{}, ErrNotAnEvent
+		return ErrNotAnEvent
 	}
 	root := gjson.ParseBytes(trimmed)
 	if !root.IsObject() {
-		return Event{}, ErrNotAnEvent
+		return ErrNotAnEvent
 	}
-	e := Event{Sum: digest.Of(payload)}
+	e.Sum = digest.Of(payload)
 	root.ForEach(func(key, value gjson.Result) bool {
 		switch key.Str {
 		case "hook_event_name":
@@ -171,7 +178,7 @@ func Parse(payload []byte) (Event, error) {
 		}
 		return true
 	})
-	return e, nil
+	return nil
 }
 
 func text(v gjson.Result) string {
@@ -188,12 +195,7 @@ func tasks(list gjson.Result) []Task {
 	var out []Task
 	seen := map[string]bool{}
 	list.ForEach(func(_, entry gjson.Result) bool {
-		t := Task{
-			ID:      text(entry.Get("id")),
-			Type:    text(entry.Get("type")),
-			Status:  text(entry.Get("status")),
-			Command: text(entry.Get("command")),
-		}
+		t := task(entry)
 		if t.ID != "" && !seen[t.ID] {
 			seen[t.ID] = true
 			out = append(out, t)
@@ -201,6 +203,24 @@ func tasks(list gjson.Result) []Task {
 		return len(out) < maxTasks
 	})
 	return out
+}
+
+func task(entry gjson.Result) (t Task) {
+	if !entry.IsObject() {
+		return t
+	}
+	entry.ForEach(func(key, value gjson.Result) bool {
+		for _, f := range []struct {
+			name string
+			into *string
+		}{{"id", &t.ID}, {"type", &t.Type}, {"status", &t.Status}, {"command", &t.Command}} {
+			if f.name == key.Str {
+				*f.into = text(value)
+			}
+		}
+		return true
+	})
+	return t
 }
 
 // EmptyAgentType tells the first kind of ephemeral event: an internal one-turn

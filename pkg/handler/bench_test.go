@@ -35,7 +35,7 @@ func BenchmarkEphemeral(b *testing.B) {
 	}
 	b.ResetTimer()
 	for range b.N {
-		if code := Main(host.Host{Stdin: strings.NewReader(payload), Clock: s.clock, Env: env}); code != 0 {
+		if code := Main(&host.Host{Stdin: strings.NewReader(payload), Clock: s.clock, Env: env}); code != 0 {
 			b.Fatal(code)
 		}
 	}

@@ -44,11 +44,11 @@ const (
 // courier waits beside the gate for a stopped agent's own tasks. Where these
 // ended and nobody was told, it wakes the coordinator with one message, by exit
 // code 2 (docs/client.md: asyncRewake). In every other case it is silent.
-func (r *run) courier() (Outcome, string) {
-	out := Outcome{Event: r.e, Handled: true}
-	e := r.e
+func (r *run) courier() string {
+	out, e := &r.out, &r.e
+	out.Handled = true
 	if e.SessionID == "" || e.AgentID == "" || !e.RegistryGiven || len(e.Candidates()) == 0 {
-		return out, ""
+		return ""
 	}
 	live := r.liveness()
 	defer live.close()
@@ -57,14 +57,14 @@ func (r *run) courier() (Outcome, string) {
 	r.h.Clock.Sleep(ctx, courierStart)
 	r.resume()
 	if live.cancelled() != "" || r.traceless() || r.agreedToEnd() {
-		return out, ""
+		return ""
 	}
-	tasks, found := r.courierTasks(&out)
+	tasks, found := r.courierTasks()
 	if len(tasks) == 0 || out.Err != nil {
-		return out, ""
+		return ""
 	}
 	if out.Err = r.stand(tasks); out.Err != nil {
-		return out, "" // without a ledger nobody could tell that it was told once
+		return "" // without a ledger nobody could tell that it was told once
 	}
 	why := ""
 	defer func() { r.leave(why) }()
@@ -89,7 +89,7 @@ func (r *run) courier() (Outcome, string) {
 		why = cmp.Or(result.Note, string(result.Why))
 	}
 	if why != "" {
-		return out, ""
+		return ""
 	}
 	tasks = slices.DeleteFunc(tasks, func(t gate.Task) bool { return live.excused(t.ID) })
 	told := r.undelivered(ctx, tasks, result, live)
@@ -97,16 +97,16 @@ func (r *run) courier() (Outcome, string) {
 		if why = "nothing to tell"; result.Why == wait.Deadline {
 			why, r.tell = ledger.NoteTimeOver, true
 		}
-		return out, ""
+		return ""
 	}
 	mine, err := r.claimWake(told)
 	if err != nil || len(mine) == 0 {
 		why, out.Err = "another courier told it", err
-		return out, ""
+		return ""
 	}
 	who := gate.Addressee{ID: e.AgentID, Name: r.meta().Name}
 	r.logger().Info("courier", "code", "courier", "tasks", len(mine))
-	return out, gate.Wake(who, mine)
+	return gate.Wake(who, mine)
 }
 
 // stand records that this courier waits for the agent's tasks. An earlier one of
@@ -158,13 +158,13 @@ func (r *run) letItBeTold(ctx context.Context, live *liveness, until time.Time) 
 
 // courierTasks are the agent's own unfinished tasks, by the rules of the gate,
 // from a decision that spends and records nothing.
-func (r *run) courierTasks(out *Outcome) ([]gate.Task, attribute.Result) {
+func (r *run) courierTasks() ([]gate.Task, attribute.Result) {
 	found := r.attribute()
 	ctx, cancel := r.until(storeLimit)
 	defer cancel()
 	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, r.ids())
 	if err != nil {
-		out.Err = err
+		r.out.Err = err
 		return nil, found
 	}
 	r.configure()

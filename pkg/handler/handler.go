@@ -70,60 +70,86 @@ type Outcome struct {
 
 // Main runs the hook once and returns the process's exit code: 0, always, but
 // for a courier that means to wake the coordinator.
-func Main(h host.Host) int {
-	code, _ := Run(h)
-	return code
+func Main(h *host.Host) int {
+	var out Outcome
+	return guarded(h, &out)
 }
 
 // Run is Main with its outcome.
 func Run(h host.Host) (code int, out Outcome) {
+	code = guarded(&h, &out)
+	return code, out
+}
+
+// guarded fills the outcome in, whatever happens.
+func guarded(h *host.Host, out *Outcome) (code int) {
 	defer func() {
 		if v := recover(); v != nil {
-			code, out = 0, failed(h, "panic", fmt.Errorf("panic: %v", v))
+			code, *out = 0, Outcome{Err: failed(h, "panic", fmt.Errorf("panic: %v", v))}
 		}
 	}()
-	p, err := policy.Parse(h.Args)
-	if errors.Is(err, policy.ErrHelp) {
-		_, _ = fmt.Fprint(h.Stderr, policy.Usage)
-		return 0, Outcome{}
-	}
-	if err != nil {
-		return 0, fail(h, "unknown command line", err)
+	return answer(h, out)
+}
+
+// answer reads an event and answers it. Most events are ephemeral ones, or tool calls
+// that launched nothing: they are answered before anything else, even before the flags
+// are read, and with little on the stack, whose growing can be measured.
+func answer(h *host.Host, out *Outcome) (code int) {
+	mode := policy.ModeOf(h.Args)
+	if mode == "" {
+		_, _ = parse(h, out)
+		return 0
 	}
 	if host.IsTerminal(h.Stdin) {
 		_, _ = fmt.Fprint(h.Stderr, "hook: stdin is a terminal, from which no event comes\n\n", policy.Usage)
-		return 0, Outcome{}
+		return 0
 	}
 	payload, err := event.Read(h.Stdin, event.IdleLimit, event.TotalLimit)
 	if err != nil {
-		return 0, fail(h, "stdin", err)
+		out.Err = fail(h, "stdin", err)
+		return 0
 	}
-	e, err := event.Parse(payload)
-	if err != nil {
-		return 0, fail(h, "payload", err)
+	e := &out.Event
+	if err := e.Parse(payload); err != nil {
+		out.Err = fail(h, "payload", err)
+		return 0
 	}
-	// An ephemeral event by its type is answered before anything else: these are
-	// many, and none of them may cost more than this.
-	if e.Name == event.SubagentStop && e.EmptyAgentType() {
-		if p.Mode == policy.Courier {
-			return 0, Outcome{Event: e} // the gate counts it
+	switch {
+	case e.Name == event.SubagentStop && e.EmptyAgentType():
+		if mode != policy.Courier { // the gate counts it
+			noteFiles(h, e)
+			ephemeral(h, out)
 		}
-		noteFiles(h, e)
-		return 0, ephemeral(h, e)
+		return 0
+	case e.Name == event.PostToolUse && !launches(e):
+		return 0
 	}
-	if e.Name == event.PostToolUse && !launches(e) {
-		return 0, Outcome{Event: e} // most tool calls launch nothing
+	p, ok := parse(h, out)
+	if !ok || p.Mode == policy.Lead && leadPasses(h, &p, e) {
+		return 0
 	}
-	if p.Mode == policy.Lead && (&run{h: h, p: p, e: e}).leadPasses() {
-		return 0, Outcome{Event: e}
+	return supervise(h, p, out)
+}
+
+// parse reads the flags. false where nothing is to be done: for help, which it prints,
+// and for a command line that it does not know.
+func parse(h *host.Host, out *Outcome) (p policy.Policy, ok bool) {
+	p, err := policy.Parse(h.Args)
+	switch {
+	case errors.Is(err, policy.ErrHelp):
+		_, _ = fmt.Fprint(h.Stderr, policy.Usage)
+	case err != nil:
+		out.Err = fail(h, "unknown command line", err)
+	default:
+		return p, true
 	}
-	return supervise(h, p, e)
+	return p, false
 }
 
 // failed is fail for when the log itself may be what fails or never answers.
-func failed(h host.Host, what string, err error) Outcome {
-	within(logLimit, func() { fail(h, what, err) })
-	return Outcome{Err: err}
+func failed(h *host.Host, what string, err error) error {
+	within(logLimit, func() { _ = fail(h, what, err) })
+	return err
 }
 
 // logLimit bounds the writing of a line of the log that nobody waits for.
@@ -147,40 +173,40 @@ func within(limit time.Duration, f func()) {
 // has a transcript and a meta file, as no internal fork has (docs/client.md:
 // ephemeral events). It opens nothing but the log; a bound in time would need a thread
 // and a clock, which cost more than all else that is done for such an event.
-func noteFiles(h host.Host, e event.Event) {
+func noteFiles(h *host.Host, e *event.Event) {
 	path := transcript.OfAgent(h.Files, e.TranscriptPath, e.AgentID, e.AgentTranscript)
 	if h.Files.Regular(path) && h.Files.Regular(transcript.MetaPath(path)) {
-		fail(h, "counted as ephemeral", fmt.Errorf("an empty agent_type, but agent %s has files", clip(e.AgentID)))
+		_ = fail(h, "counted as ephemeral", fmt.Errorf("an empty agent_type, but agent %s has files", clip(e.AgentID)))
 	}
 }
 
-func fail(h host.Host, what string, err error) Outcome {
+// fail logs what went wrong, and gives it back.
+func fail(h *host.Host, what string, err error) error {
 	dir, _ := state.Find(h.Env) // without a folder there is no log
 	log, done := state.OpenLog(h.Env, dir)
 	defer done()
 	log.Warn(what, "error", err)
-	return Outcome{Err: err}
+	return err
 }
 
 // ephemeral counts an ephemeral event; the count is for people, so its failure
 // is no matter.
-func ephemeral(h host.Host, e event.Event) Outcome {
-	out := Outcome{Event: e, Handled: true, Decision: gate.Decision{Code: gate.Ephemeral}}
-	if e.SessionID != "" {
-		out.Err = state.Place(h.Env).CountEphemeral(e.SessionID)
+func ephemeral(h *host.Host, out *Outcome) {
+	out.Handled, out.Decision = true, gate.Decision{Code: gate.Ephemeral}
+	if out.Event.SessionID != "" {
+		out.Err = state.Place(h.Env).CountEphemeral(out.Event.SessionID)
 	}
-	return out
 }
 
 // supervise runs the work in a goroutine of its own, so that a panic, a fault or
 // the time limit ends in an allowed stop, and only here anything is printed.
-func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
-	r := &run{h: h, p: p, e: e, began: h.Clock.Now(), working: time.Now(), phases: make(chan bool)}
-	if r.e.AgentID == "" && e.Name == event.SubagentStop {
-		r.e.AgentID = transcript.AgentOf(e.AgentTranscript)
+func supervise(h *host.Host, p policy.Policy, out *Outcome) (code int) {
+	r := &run{h: *h, p: p, e: out.Event, began: h.Clock.Now(), working: time.Now(), phases: make(chan bool)}
+	if r.e.AgentID == "" && r.e.Name == event.SubagentStop {
+		r.e.AgentID = transcript.AgentOf(r.e.AgentTranscript)
 	}
+	r.out.Event = r.e
 	type result struct {
-		out    Outcome
 		answer []byte
 		wake   string
 	}
@@ -190,16 +216,16 @@ func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
 		var res result
 		defer func() {
 			if v := recover(); v != nil {
-				res = result{out: Outcome{Event: r.e, Err: fmt.Errorf("panic: %v", v)}}
+				res, r.out = result{}, Outcome{Event: r.e, Err: fmt.Errorf("panic: %v", v)}
 				r.logger().Error(fmt.Sprint(v), "stack", string(debug.Stack()))
 			}
 			r.closeLog()
 			done <- res
 		}()
 		if p.Mode == policy.Courier {
-			res.out, res.wake = r.deliver()
+			res.wake = r.deliver()
 		} else {
-			res.out, res.answer = r.handle()
+			res.answer = r.handle()
 		}
 	}()
 	limit := time.NewTimer(WorkLimit)
@@ -207,10 +233,10 @@ func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
 	for {
 		select {
 		case res := <-done:
+			*out = r.out
 			if len(res.answer) > 0 {
 				if _, err := h.Stdout.Write(res.answer); err != nil {
-					res.out.Err = err
-					failed(h, "stdout", err)
+					out.Err = failed(h, "stdout", err)
 				}
 			}
 			r.keepNotes()
@@ -219,12 +245,10 @@ func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
 			}
 			if res.wake == "" {
 				r.handOver()
-			} else {
-				if _, err := io.WriteString(h.Stderr, res.wake); err == nil {
-					return wakeCode, res.out
-				}
+			} else if _, err := io.WriteString(h.Stderr, res.wake); err == nil {
+				return wakeCode
 			}
-			return 0, res.out
+			return 0
 		case working := <-r.phases:
 			if working {
 				limit.Reset(WorkLimit)
@@ -232,18 +256,19 @@ func supervise(h host.Host, p policy.Policy, e event.Event) (int, Outcome) {
 				limit.Stop()
 			}
 		case <-limit.C:
-			out := failed(h, "gave up", errors.New("out of time"))
-			out.Event = r.e
-			return 0, out
+			out.Err = failed(h, "gave up", errors.New("out of time"))
+			return 0
 		}
 	}
 }
 
 // run is the handling of one event.
 type run struct {
-	h     host.Host
-	p     policy.Policy
-	e     event.Event
+	h host.Host
+	p policy.Policy
+	e event.Event
+	// out is what comes of it.
+	out   Outcome
 	began time.Time
 	dir   state.Dir
 	// working is when the work, or its last part after a wait, began, by the
@@ -310,23 +335,25 @@ func (r *run) closeLog() {
 const wakeCode = 2
 
 // deliver runs the courier; its result is the message for the coordinator, or "".
-func (r *run) deliver() (Outcome, string) {
+func (r *run) deliver() string {
 	dir, err := state.Find(r.h.Env)
 	if err != nil {
-		return Outcome{Event: r.e, Err: err}, ""
+		r.out.Err = err
+		return ""
 	}
 	r.dir = dir
 	if !r.courierOn() {
-		return Outcome{Event: r.e}, ""
+		return ""
 	}
 	return r.courier()
 }
 
-func (r *run) handle() (Outcome, []byte) {
+func (r *run) handle() []byte {
 	dir, err := state.Find(r.h.Env)
 	if err != nil {
 		// Without a folder nothing can be promised, so nothing is blocked.
-		return Outcome{Event: r.e, Handled: true, Decision: gate.Decision{Code: gate.NoStore}, Err: err}, nil
+		r.out.Handled, r.out.Decision, r.out.Err = true, gate.Decision{Code: gate.NoStore}, err
+		return nil
 	}
 	r.dir = dir
 	switch {
@@ -335,7 +362,8 @@ func (r *run) handle() (Outcome, []byte) {
 	case r.e.Name == event.SubagentStop:
 		return r.stop()
 	}
-	return r.record(), nil
+	r.record()
+	return nil
 }
 
 // until gives a context for the part of the work that must be over when limit has

@@ -33,10 +33,10 @@ const mtimeGrain = 20 * time.Millisecond
 
 // hold waits for the tasks that a decision named, with nothing open and nothing
 // charged, and answers with what became of them.
-func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
+func (r *run) hold(found attribute.Result) []byte {
 	live := r.liveness()
 	defer live.close()
-	watch := r.watch(out.Decision.Tasks, found, live)
+	watch := r.watch(r.out.Decision.Tasks, found, live)
 	watch.Until, watch.Self = r.began.Add(r.limit.For), r.e.AgentID
 	watch.Paths = append(watch.Paths, r.agentTranscript())
 	watch.Cancelled = func() string {
@@ -54,7 +54,7 @@ func (r *run) hold(out Outcome, found attribute.Result) (Outcome, []byte) {
 		watch.Quiet = r.clocks.Quiet()
 		watch.Patient = func() bool { return r.coordinatorHeld(live.snap) }
 	}
-	return r.finish(out, watch, live)
+	return r.finish(watch, live)
 }
 
 // coordinatorHeld tells whether the coordinator's own stop is held, so that the
@@ -64,7 +64,8 @@ func (r *run) coordinatorHeld(snap ledger.Snapshot) bool {
 }
 
 // finish waits, and answers a claimed stop with what came of it.
-func (r *run) finish(out Outcome, watch *wait.Wait, live *liveness) (Outcome, []byte) {
+func (r *run) finish(watch *wait.Wait, live *liveness) []byte {
+	out := &r.out
 	looks := r.looks(out.Decision.Tasks, live)
 	watch.LetGo, watch.Opinion, watch.Due = looks.letGo, looks.opinion, looks.due
 	r.pause()
@@ -139,7 +140,7 @@ func (r *run) finish(out Outcome, watch *wait.Wait, live *liveness) (Outcome, []
 		out.Err = err
 		out.Decision = gate.Decision{Code: gate.NoStore}
 	}
-	return r.answer(out)
+	return r.answer()
 }
 
 // answered notes when a held stop was answered: an equal one that comes later is the

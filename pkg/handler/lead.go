@@ -12,6 +12,7 @@ import (
 	"stopgate/pkg/event"
 	"stopgate/pkg/fate"
 	"stopgate/pkg/gate"
+	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/state"
@@ -38,48 +39,49 @@ const becauseStuck = "agents silent"
 
 // leadPasses tells, from the event and the environment alone, that the coordinator's
 // stop is none to look at: most are, and they may cost next to nothing.
-func (r *run) leadPasses() bool {
-	e := r.e
-	if e.Name != event.Stop || e.AgentID != "" || !e.RegistryGiven || e.SessionID == "" || r.leadWhen() == policy.LeadNever {
+func leadPasses(h *host.Host, p *policy.Policy, e *event.Event) bool {
+	if e.Name != event.Stop || e.AgentID != "" || !e.RegistryGiven || e.SessionID == "" || leadWhen(h, p) == policy.LeadNever {
 		return true
 	}
 	// In a terminal nothing is to be done; a print run says otherwise on its own
 	// command line, which is only read where something could wait.
-	attended := r.h.Env(clocks.EnvEntrypoint) == "cli" && r.h.Env(clocks.EnvAttended) != "0"
-	return attended && len(e.Tasks) == 0 && r.leadWhen() != policy.LeadAlways
+	attended := h.Env(clocks.EnvEntrypoint) == "cli" && h.Env(clocks.EnvAttended) != "0"
+	return attended && len(e.Tasks) == 0 && leadWhen(h, p) != policy.LeadAlways
 }
 
 // leadWhen is when the coordinator is held: the job's variable wins over the flag.
-func (r *run) leadWhen() string {
-	switch v := r.h.Env(policy.EnvLead); v {
+func leadWhen(h *host.Host, p *policy.Policy) string {
+	switch v := h.Env(policy.EnvLead); v {
 	case policy.LeadAlways, policy.LeadHeadless, policy.LeadNever:
 		return v
 	}
-	return r.p.Lead
+	return p.Lead
 }
 
 // lead answers the coordinator's own stop. Where nobody attends the run it is held
 // while agents, teammates, workflows and its own tasks are at work, and then blocked
 // once with what has ended, so that the run's one answer holds their results
 // (docs/client.md: the coordinator's stop).
-func (r *run) lead() (Outcome, []byte) {
-	r.e.AgentID = transcript.Main
-	out := Outcome{Event: r.e, Handled: true}
+func (r *run) lead() []byte {
+	r.e.AgentID, r.out.Event.AgentID = transcript.Main, transcript.Main
+	out := &r.out
+	out.Handled = true
 	r.clocks = clocks.ReadHold(r.h, event.Stop, policy.Lead)
 	r.clocks.Stall = 0 // the coordinator has no such limit
 	off := state.Off(r.h.Env, r.dir, r.e.SessionID, r.began)
 	if !off {
 		r.configure()
 	}
+	when := leadWhen(&r.h, &r.p)
 	facts := gate.LeadFacts{
 		Disabled: off,
 		Registry: r.e.RegistryGiven, Session: r.e.SessionID != "",
-		Held: r.leadWhen() == policy.LeadAlways || r.leadWhen() != policy.LeadNever && r.clocks.Headless(r.h.Env),
+		Held: when == policy.LeadAlways || when != policy.LeadNever && r.clocks.Headless(r.h.Env),
 	}
 	out.Clocks, out.Spend = r.clocks, r.spend()
 	if facts.Disabled || !facts.Held {
 		out.Decision = gate.DecideLead(facts, out.Spend)
-		return out, nil
+		return nil
 	}
 	ctx, cancel := r.until(readLimit)
 	snap, err := ledger.Read(ctx, r.dir, r.e.SessionID, nil)
@@ -98,22 +100,23 @@ func (r *run) lead() (Outcome, []byte) {
 	r.limit = clocks.Limit{For: policy.MaxHold, By: clocks.ByHold}
 	r.remember(found, func(_ event.Task, l transcript.Launch) bool { return l.Owner == transcript.Main })
 	out.Owners, out.Cut = found.Owners, found.Cut
-	if err := r.decideLead(&out, facts, found); err != nil {
+	if err := r.decideLead(facts, found); err != nil {
 		out.Err = errors.Join(out.Err, err)
 		out.Decision = gate.Decision{Code: gate.NoStore}
-		return r.answer(out)
+		return r.answer()
 	}
 	if out.Decision.Code == gate.AtWork && !r.p.Observe {
 		live := r.liveness()
 		defer live.close()
-		return r.finish(out, r.watchLead(out.Decision.Tasks, found, live), live)
+		return r.finish(r.watchLead(out.Decision.Tasks, found, live), live)
 	}
-	return r.answer(out)
+	return r.answer()
 }
 
 // decideLead merges what was learned, decides and claims or spends, in one
 // transaction.
-func (r *run) decideLead(out *Outcome, f gate.LeadFacts, found attribute.Result) error {
+func (r *run) decideLead(f gate.LeadFacts, found attribute.Result) error {
+	out := &r.out
 	ctx, cancel := r.until(storeLimit)
 	defer cancel()
 	return ledger.Update(ctx, r.dir, r.e.SessionID, r.began, func(tx *ledger.Tx) error {

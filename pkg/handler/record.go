@@ -14,14 +14,14 @@ import (
 )
 
 // launches tells whether a tool call launched something.
-func launches(e event.Event) bool {
+func launches(e *event.Event) bool {
 	_, found := transcript.FromResponse(e.Tool, e.ToolUseID, e.ToolInput, e.ToolResponse, transcript.PostToolUse)
 	return found
 }
 
 // record keeps what an event other than SubagentStop tells. It is always silent.
-func (r *run) record() Outcome {
-	out := Outcome{Event: r.e}
+func (r *run) record() {
+	out := &r.out
 	var change func(*ledger.Tx)
 	var learned ledger.Learned
 	switch r.e.Name {
@@ -57,7 +57,7 @@ func (r *run) record() Outcome {
 		}
 	case event.SessionEnd:
 		if r.e.AgentID != "" {
-			return out // an agent's, not the session's
+			return // an agent's, not the session's
 		}
 		change = func(tx *ledger.Tx) {
 			tx.Session.Ended, tx.Session.EndedBy = r.began, clocks.Read(r.h).Client
@@ -66,16 +66,16 @@ func (r *run) record() Outcome {
 			r.noteLeft(tx)
 		}
 	default:
-		return out
+		return
 	}
 	if r.e.SessionID == "" || state.Off(r.h.Env, r.dir, r.e.SessionID, r.began) {
-		return out
+		return
 	}
 	out.Handled = true
 	if r.e.Name == event.SessionEnd {
 		r.tidy = true
 		if _, err := os.Stat(r.dir.Store(r.e.SessionID)); errors.Is(err, fs.ErrNotExist) {
-			return out // nothing is known of the session, so nothing ends
+			return // nothing is known of the session, so nothing ends
 		}
 		learned = r.lastEnds()
 	}
@@ -94,7 +94,6 @@ func (r *run) record() Outcome {
 	} else if fresh {
 		r.tidy = true
 	}
-	return out
 }
 
 // agentStarted records a start: the first one, or a wake or resume.

@@ -28,8 +28,8 @@ const duplicateWithin = 2 * time.Second
 const doubledWithin = 300 * time.Millisecond
 
 // stop answers a SubagentStop.
-func (r *run) stop() (Outcome, []byte) {
-	e := r.e
+func (r *run) stop() []byte {
+	e := &r.e
 	facts := gate.Facts{
 		Disabled:       state.Off(r.h.Env, r.dir, e.SessionID, r.began),
 		Registry:       e.RegistryGiven,
@@ -39,14 +39,16 @@ func (r *run) stop() (Outcome, []byte) {
 	}
 	facts.Ephemeral = r.traceless()
 	if facts.Ephemeral {
-		return ephemeral(r.h, e), nil
+		ephemeral(&r.h, &r.out)
+		return nil
 	}
-	out := Outcome{Event: e, Handled: true}
+	out := &r.out
+	out.Handled = true
 	var found attribute.Result
 	if d, answered := gate.Early(facts); answered && !facts.Session {
 		out.Facts, out.Decision = facts, d
-		r.logStop(out)
-		return out, nil
+		r.logStop()
+		return nil
 	} else if !answered {
 		found = r.attribute()
 	}
@@ -54,13 +56,13 @@ func (r *run) stop() (Outcome, []byte) {
 	facts.ShutDown = r.agreedToEnd()
 	r.prepareHold(&facts, found)
 	out.Clocks, out.Spend = r.clocks, r.spend()
-	err := r.decide(&out, facts, found)
+	err := r.decide(facts, found)
 	out.Limit = r.limit
 	out.Err = errors.Join(out.Err, err)
 	if r.holdsFor(out.Decision) && err == nil {
-		return r.hold(out, found)
+		return r.hold(found)
 	}
-	return r.answer(out)
+	return r.answer()
 }
 
 // holdsFor tells whether a stop that would be blocked is held first.
@@ -148,16 +150,17 @@ func (r *run) inBackground(snap ledger.Snapshot) bool {
 }
 
 // answer logs the outcome and makes the answer of it.
-func (r *run) answer(out Outcome) (Outcome, []byte) {
-	r.logStop(out)
+func (r *run) answer() []byte {
+	r.logStop()
+	out := &r.out
 	if !out.Decision.Block || r.p.Observe {
-		return out, nil
+		return nil
 	}
 	out.Decision.Waiter = waiter(r.h)
 	if out.Reason = gate.Reason(out.Decision); r.p.Mode == policy.Lead {
 		out.Reason = gate.LeadReason(out.Decision)
 	}
-	return out, event.BlockAnswer(out.Reason)
+	return event.BlockAnswer(out.Reason)
 }
 
 // traceless tells the second kind of ephemeral event: an agent without a meta
@@ -210,7 +213,8 @@ func (r *run) attribute() attribute.Result {
 
 // decide merges what was learned, decides and spends, in one transaction. It
 // fills the outcome in.
-func (r *run) decide(out *Outcome, facts gate.Facts, found attribute.Result) error {
+func (r *run) decide(facts gate.Facts, found attribute.Result) error {
+	out := &r.out
 	ctx, cancel := r.until(storeLimit)
 	defer cancel()
 	fresh := false
@@ -386,7 +390,8 @@ func (r *run) recordStop(tx *ledger.Tx, f gate.Facts, d gate.Decision, held time
 	return stop
 }
 
-func (r *run) logStop(out Outcome) {
+func (r *run) logStop() {
+	out := &r.out
 	verdict := ledger.Allow
 	if out.Decision.Block && !r.p.Observe {
 		verdict = ledger.Block

@@ -96,6 +96,23 @@ const (
 // ErrHelp is returned by [Parse] for -h and --help.
 var ErrHelp = flag.ErrHelp
 
+// ModeOf is the mode that arguments ask for, by their first word alone; "" for one
+// that is unknown, and for help.
+func ModeOf(args []string) string {
+	for _, arg := range args {
+		if arg == "-h" || arg == "-help" || arg == "--help" {
+			return ""
+		}
+	}
+	switch {
+	case len(args) == 0 || strings.HasPrefix(args[0], "-"):
+		return Gate
+	case args[0] == Gate || args[0] == Courier || args[0] == Lead:
+		return args[0]
+	}
+	return ""
+}
+
 // Parse reads the arguments without the program's name. Every mode, flag or
 // value that it does not know is an error: an old binary under newer settings
 // must do nothing.
