@@ -184,14 +184,14 @@ func follow(t *testing.T, watch *process.Watch, running []*started) (took []time
 // settled tells whether a program is what it must come to.
 func (s *started) settled() bool {
 	v := s.task.Verdict
-	return (s.want == "" || v.Kind == s.want || s.want == process.Quiet && v.Kind == process.Works) && (!s.rests || s.task.Idle() >= time.Minute)
+	return (s.want == "" || v.Kind == s.want || s.want == process.Quiet && v.Kind == process.Works) && (!s.rests || s.task.State().Idle >= time.Minute)
 }
 
 // check looks at what became of a program.
 func (s *started) check(t *testing.T) {
 	t.Helper()
 	if !s.reached {
-		t.Errorf("%v, idle %v; want %s", s.last, s.task.Idle(), s.want)
+		t.Errorf("%v, idle %v; want %s", s.last, s.task.State().Idle, s.want)
 	}
 	for _, line := range s.log {
 		_, text, _ := strings.Cut(line, " s ")
@@ -206,7 +206,7 @@ func (s *started) check(t *testing.T) {
 		data, _ := os.ReadFile(s.output)
 		t.Logf("%s\n%s\nits output:\n%.3000s", s.command, strings.Join(s.log, "\n"), data)
 	} else {
-		t.Logf("%v (idle %v)", s.last, s.task.Idle().Round(time.Second))
+		t.Logf("%v (idle %v)", s.last, s.task.State().Idle.Round(time.Second))
 	}
 	// It was only looked at.
 	if s.want != process.Gone && len(s.task.PIDs) == 0 && s.uid == 0 {
@@ -273,7 +273,8 @@ func begin(t *testing.T, dir, modules string, p program) *started {
 
 // end ends the processes of a program, those that left its session by their ids.
 func (s *started) end(work string) {
-	pids, _ := process.Holders(s.output)
+	tree, _ := process.Look(s.output)
+	pids := tree.PIDs()
 	if data, err := os.ReadFile(filepath.Join(work, "daemon.pid")); err == nil {
 		pid := 0
 		if _, err := fmt.Sscan(string(data), &pid); err == nil && pid > 1 {
@@ -374,8 +375,8 @@ func TestTheCostOfALook(t *testing.T) {
 			before := time.Now()
 			watch.Look(now)
 			took = append(took, time.Since(before))
-			if len(s.task.PIDs) != 200 || s.task.Idle() < idle {
-				t.Fatalf("%d processes, idle %v", len(s.task.PIDs), s.task.Idle())
+			if len(s.task.PIDs) != 200 || s.task.State().Idle < idle {
+				t.Fatalf("%d processes, idle %v", len(s.task.PIDs), s.task.State().Idle)
 			}
 		}
 		slices.Sort(took)

@@ -48,7 +48,7 @@ func TestTheHookLetsAServerGo(t *testing.T) {
 	} else {
 		t.Logf("let go after %v: %+v", r.took, w.snapshot().Worth[taskOf("a1")])
 	}
-	if pids, ok := process.Holders(s.output); !ok || len(pids) == 0 {
+	if tree, ok := process.Look(s.output); !ok || len(tree.PIDs()) == 0 {
 		t.Error("the server is gone")
 	}
 	if r := w.stop("4m"); r.stdout != "" || r.took > 5*time.Second {

@@ -266,7 +266,7 @@ var mutants = []mutant{
 	{"a terminal is waited for", "pkg/handler/handler.go", `if host.IsTerminal(h.Stdin) {`, `if h.Stdin == nil {`, "./pkg/handler"},
 	{"nesting has no limit", "pkg/extent/extent.go", `x.depth > MaxDepth {`, `x.depth > 1<<30 {`, "./pkg/extent ./pkg/event"},
 	{"work has no limit", "pkg/handler/handler.go", "WorkLimit = 3 * time.Second", "WorkLimit = 3 * time.Hour", "./pkg/handler ./cmd/hook"},
-	{"a panic is not caught", "pkg/handler/handler.go", "\t\t\tif v := recover(); v != nil {\n\t\t\t\tres = ", "\t\t\tif v := any(nil); v != nil {\n\t\t\t\tres = ", "./pkg/handler ./cmd/hook"},
+	{"a panic is not caught", "pkg/handler/handler.go", "\t\t\tif v := recover(); v != nil {\n\t\t\t\tres, r.out = ", "\t\t\tif v := any(nil); v != nil {\n\t\t\t\tres, r.out = ", "./pkg/handler ./cmd/hook"},
 	{"a crash exits with 2", "cmd/hook/main.go", "\tdebug.SetTraceback(\"crash\")\n", "\t_ = debug.SetTraceback\n", "./cmd/hook"},
 	{"a store that others can read", "pkg/store/store.go", `os.WriteFile(beside, template(), 0o600)`, `os.WriteFile(beside, template(), 0o644)`, stores},
 	{"another's folder is taken", "pkg/state/os_unix.go", `case info.Mode().Perm() != 0o700:`, `case false:`, states},

@@ -32,7 +32,8 @@ func BenchmarkLookAt200(b *testing.B) {
 		}
 	}
 	b.StopTimer()
-	for _, pid := range func() []int { p, _ := Holders(output); return p }() {
+	tree, _ := Look(output)
+	for _, pid := range tree.PIDs() {
 		p, _ := os.FindProcess(pid)
 		_ = p.Kill()
 	}

@@ -109,14 +109,6 @@ func (t Tree) launcher() (Process, bool) {
 	return Process{}, false
 }
 
-// Holders are the processes of a task by its output file: those of this user
-// whose stdout or stderr it is, and their descendants. ok is false where the
-// system does not tell.
-func Holders(output string) (pids []int, ok bool) {
-	found, ok := scan(system, &memory{}, []ask{{output: output}}, 0)
-	return found[0].tree.PIDs(), ok
-}
-
 // Held tells whether a process has a file as its stdout or stderr, and whether that
 // can be told: that none was seen may also be because it cannot be seen.
 func Held(output string) (held, known bool) {

@@ -56,8 +56,8 @@ b" 99 & echo $! >$DIR/left; echo ready; wait`, []string{"sh", "left"}},
 			slices.Sort(want)
 			var got []int
 			for range 500 { // until the shell has ended, or the child has its program
-				pids, ok := Holders(k.output)
-				if got = pids; ok && slices.Equal(got, want) {
+				tree, ok := Look(k.output)
+				if got = tree.PIDs(); ok && slices.Equal(got, want) {
 					return
 				}
 				time.Sleep(5 * time.Millisecond)

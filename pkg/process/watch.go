@@ -29,10 +29,6 @@ type Task struct {
 	judge Judge
 }
 
-// Idle is how long the task has been idle by the rule for [Idle], whatever its
-// verdict was meanwhile.
-func (t *Task) Idle() time.Duration { return t.judge.Idle() }
-
 // State is where the watch of the task is, and Resume lets it go on from there in
 // another process. Resume is called before the first look.
 func (t *Task) State() State { return t.judge.state() }
