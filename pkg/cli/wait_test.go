@@ -184,6 +184,9 @@ func TestReleaseExcusesATask(t *testing.T) {
 	if err != nil || !snap.Released["b1"] || snap.Released["b2"] {
 		t.Errorf("released: %v (%v)", snap.Released, err)
 	}
+	if a := snap.Acts; len(a) != 1 || a[0].Deed != ledger.Released || len(a[0].Tasks) != 1 || a[0].Tasks[0] != "b1" || !a[0].Time.Equal(w.clock.now) {
+		t.Errorf("recorded %+v", a)
+	}
 	if code, _, stderr := w.run("release", "b99"); code != exitUnknown {
 		t.Errorf("exit code %d for an unknown task: %s", code, stderr)
 	}

@@ -209,6 +209,33 @@ func TestAnAgentHasOneCourier(t *testing.T) {
 	}
 }
 
+// The row of a courier that came later and has died keeps nobody from waiting.
+func TestACourierBesideADeadOne(t *testing.T) {
+	t.Parallel()
+	for name, dies := range map[string]func(*session){
+		"its process is gone":      func(s *session) { s.gone[99] = true },
+		"another one bears its id": func(s *session) { s.started = map[int]string{99: "later"} },
+	} {
+		s := newSession(t)
+		s.exists()
+		dies(s)
+		s.after(500*time.Millisecond, func() {
+			s.update(func(tx *ledger.Tx) {
+				tx.PutWatch(ledger.Watch{AgentID: testAgent, At: s.clock.Now(), Until: s.clock.Now().Add(time.Hour), Process: ledger.Process{PID: 99, Started: "before"}})
+			})
+		})
+		s.after(10*time.Second, func() {
+			if w := s.snapshot().Watches[testAgent]; w.PID != 4242 {
+				t.Errorf("%s: on watch: %+v", name, w)
+			}
+		})
+		s.taskExits(time.Minute)
+		if code, _, _, _ := s.run(s.stopPayload(false, "b1"), "courier"); code != wakeCode {
+			t.Errorf("%s: exit code %d, recorded %s", name, code, s.acts())
+		}
+	}
+}
+
 // A coordinator that is busy gets the news with its next turn: it is not woken for
 // what reaches it by itself.
 func TestACourierOfABusyCoordinator(t *testing.T) {

@@ -381,7 +381,7 @@ func (l *liveness) since(at, first time.Time, margin time.Duration) bool {
 func (l *liveness) superseded() bool {
 	if l.r.p.Mode == policy.Courier {
 		w, ok := l.snap.Watches[l.r.e.AgentID]
-		return ok && l.since(w.At, l.first.Watches[l.r.e.AgentID].At, 0)
+		return ok && w.Lives(l.r.h) && l.since(w.At, l.first.Watches[l.r.e.AgentID].At, 0)
 	}
 	return slices.ContainsFunc(l.snap.Holds, func(h ledger.Hold) bool {
 		return h.AgentID == l.r.e.AgentID && !l.r.holds(h)

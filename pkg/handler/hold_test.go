@@ -31,6 +31,8 @@ type session struct {
 	clock  *planned
 	parent int
 	gone   map[int]bool
+	// started are the marks of the processes' starts; nil knows none.
+	started map[int]string
 	// line is the client's command line; entrypoint and env are its variables.
 	line       string
 	entrypoint string
@@ -251,6 +253,10 @@ func (s *session) host(payload string, args []string) host.Host {
 		Self:   func() string { return s.self },
 		Parent: func() int { return s.parent },
 		Alive:  func(pid int) bool { return !s.gone[pid] },
+		Started: func(pid int) (string, bool) {
+			mark, known := s.started[pid]
+			return mark, known
+		},
 	}
 }
 

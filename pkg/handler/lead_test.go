@@ -294,6 +294,40 @@ func TestAHeldAgentOfAHeldCoordinator(t *testing.T) {
 	}
 }
 
+// A hold of the coordinator's whose process has died, or whose id a later one bears, binds
+// nobody: the print ceiling has begun for the agent.
+func TestAHeldAgentOfACoordinatorWhoseHoldIsDead(t *testing.T) {
+	t.Parallel()
+	gone := func(s *session) { s.gone[99] = true }
+	again := func(s *session) { s.started = map[int]string{99: "later"} }
+	for name, c := range map[string]struct {
+		meanwhile func(*session)
+		quiet     time.Duration
+		want      string
+	}{
+		"it was gone before":                 {gone, 20 * time.Minute, "ceiling-over"},
+		"another one bore its id before":     {again, 20 * time.Minute, "ceiling-over"},
+		"it goes meanwhile":                  {func(s *session) { s.after(3*time.Minute, func() { gone(s) }) }, 0, "ceiling-near, ceiling-over"},
+		"another one bears its id meanwhile": {func(s *session) { s.after(3*time.Minute, func() { again(s) }) }, 0, "ceiling-near, ceiling-over"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRun(t)
+			s.background = true
+			s.appendTo(s.main(), s.says("I wait for my agent."))
+			s.clock.Sleep(t.Context(), c.quiet)
+			c.meanwhile(s)
+			s.update(func(tx *ledger.Tx) {
+				tx.PutHold(ledger.Hold{AgentID: transcript.Main, Since: s.clock.Now(), Process: ledger.Process{PID: 99, Started: "before"}})
+			})
+			s.taskExits(25 * time.Minute)
+			if codes, _ := s.endsItsTurn([]string{"b1"}, "--hold=9m30s"); runs(codes) != c.want {
+				t.Errorf("answered by %v", codes)
+			}
+		})
+	}
+}
+
 // What the coordinator was held for is in the record like an agent's.
 func TestTheCoordinatorsHoldIsRecorded(t *testing.T) {
 	t.Parallel()
