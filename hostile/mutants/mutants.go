@@ -36,6 +36,7 @@ var mutants = []mutant{
 	{"an agent's end ends the session", "pkg/handler/record.go", "\t\tif r.e.AgentID != \"\" {\n\t\t\treturn // an agent's", "\t\tif false {\n\t\t\treturn // an agent's", handlers},
 	{"a session that goes on stays ended", "pkg/handler/handler.go", `if r.e.Name != event.SessionEnd && !r.overtaken(s.Ended) {`, `if false {`, handlers},
 	{"a stop that waited takes the session's end back", "pkg/handler/handler.go", `if r.e.Name != event.SessionEnd && !r.overtaken(s.Ended) {`, `if r.e.Name != event.SessionEnd {`, handlers},
+	{"a look goes by the record of the one before", "pkg/handler/hold.go", "\tl.refresh()\n\treturn l.snap.Session.List()", "\treturn l.snap.Session.List()", handlers},
 	{"a stop that waited brings an older list", "pkg/handler/handler.go", `if r.e.RegistryGiven && !r.overtaken(s.ListedAt) {`, `if r.e.RegistryGiven {`, handlers},
 	{"a clock that was set back keeps the old list", "pkg/handler/handler.go", `return have.After(r.began) && !have.After(r.h.Clock.Now())`, `return have.After(r.began)`, handlers},
 	{"a hold that was taken over makes its agent's stop the last", "pkg/handler/stop.go", `(held == 0 || agent.LastSumAt.Equal(r.began))`, `(held == 0 || true)`, handlers},

@@ -233,14 +233,16 @@ func (a *app) waitFor(s found, ids []string) *wait.Wait {
 		w.Tasks = append(w.Tasks, s.task(id))
 	}
 	session := s.snap.Session
-	w.List = func() fate.List { return session.List() }
 	var modified time.Time
-	w.Cancelled = func() string {
+	w.List = func() fate.List { // what a look asks for first
 		if info, err := os.Stat(s.path); err == nil && !info.ModTime().Equal(modified) {
 			if snap, err := a.snapshot(s.path); err == nil {
 				session, modified = snap.Session, info.ModTime()
 			}
 		}
+		return session.List()
+	}
+	w.Cancelled = func() string {
 		if !session.Ended.IsZero() {
 			return "the session has ended"
 		}

@@ -1,10 +1,12 @@
 package handler
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"stopgate/pkg/gate"
+	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
 )
 
@@ -157,5 +159,56 @@ func TestACourierAfterTheClockWasSetBack(t *testing.T) {
 	s.taskExits(time.Minute)
 	if code, _, _, _ := s.run(s.stopPayload(false, "b1"), "courier"); code != wakeCode {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// telling is a watcher that tells of whatever happens, once each time, and of nothing else.
+type telling struct{ s *session }
+
+func (telling) Add(string) error   { return nil }
+func (telling) Await(string) error { return nil }
+func (telling) Close() error       { return nil }
+
+func (w telling) Wait(ctx context.Context, d time.Duration) host.Change {
+	for slept := time.Duration(0); slept < d; slept += 100 * time.Millisecond {
+		before := len(w.s.clock.plans)
+		w.s.clock.Sleep(ctx, min(d-slept, 100*time.Millisecond))
+		if len(w.s.clock.plans) != before {
+			return host.Stirred
+		}
+	}
+	return 0
+}
+
+// Where the kernel tells of all that matters, a hold looks but rarely by itself: what is
+// told once is seen at the look that follows, not at the next one.
+func TestWhatIsToldOnceIsSeenAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		happens func(s *session)
+		code    gate.Code
+	}{
+		"its task is released":   {func(s *session) { s.change(func(tx *ledger.Tx) { tx.Release("b1") }) }, gate.Excused},
+		"its task is off a list": {func(s *session) { s.mustRun(s.event("Stop", fields{"background_tasks": []any{}})) }, gate.TaskEnded},
+		"it is switched off": {func(s *session) {
+			if err := s.state().SwitchOff("", time.Time{}); err != nil {
+				s.t.Error(err)
+			}
+		}, gate.Disabled},
+		"its session ends": {func(s *session) { s.mustRun(s.event("SessionEnd", nil)) }, gate.SessionOver},
+		"its agent starts again": {func(s *session) {
+			s.mustRun(s.event("SubagentStart", fields{"agent_id": testAgent, "agent_type": "x"}))
+		}, gate.SessionOver},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSession(t)
+			s.tells, s.watch = true, func() (host.Watcher, error) { return telling{s}, nil }
+			s.after(25*time.Second, func() { c.happens(s) })
+			_, out, _, _ := s.run(s.stopPayload(false, "b1"), "--hold=9m")
+			if out.Decision.Code != c.code || out.Held < 25*time.Second || out.Held > 29*time.Second {
+				t.Errorf("answered by %s after %s", out.Decision.Code, out.Held)
+			}
+		})
 	}
 }

@@ -428,8 +428,13 @@ func (l *liveness) ends() []transcript.End {
 	return out
 }
 
-// list is the last list of the session's unfinished tasks.
-func (l *liveness) list() fate.List { return l.snap.Session.List() }
+// list is the last list of the session's unfinished tasks. It is what a look asks for
+// first, and the rest of that look goes by the same reading: what woke it may be told but
+// once.
+func (l *liveness) list() fate.List {
+	l.refresh()
+	return l.snap.Session.List()
+}
 
 // tasksAfter joins the tasks with their outcomes; excused ones are left out.
 func tasksAfter(tasks []gate.Task, outcomes []fate.Fate, now time.Time) []gate.Task {

@@ -44,6 +44,8 @@ type session struct {
 	hungUp    bool
 	// self is the hook's path, "" where it is unknown.
 	self string
+	// watch is how files are watched; nil cannot.
+	watch func() (host.Watcher, error)
 	// background tells that the agent lists itself.
 	background bool
 	// keep is how long a session is kept unused: its ledger bears the machine's
@@ -223,6 +225,7 @@ func (s *session) host(payload string, args []string) host.Host {
 			}
 			return s.env[name]
 		},
+		Watch:  s.watch,
 		HungUp: func() bool { return s.hungUp },
 		Gone: func(ctx context.Context, pids ...int) (context.Context, bool) {
 			if !s.tells {
