@@ -211,10 +211,10 @@ there is none yet, it is made with every setting in it as a comment.`,
 // runConfigEdit opens the person's file in an editor and checks what counts afterwards.
 func (a *app) runConfigEdit() error {
 	w, err := a.world()
-	if err == nil {
-		err = w.OthersHome()
-	}
 	if err != nil {
+		return err
+	}
+	if err := w.OthersHome(); err != nil {
 		return err
 	}
 	path := config.PersonFile(a.h.Env)
@@ -233,7 +233,7 @@ func (a *app) runConfigEdit() error {
 // makeConfig makes the person's file where there is none.
 func makeConfig(w setup.World, path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return nil //nolint:nilerr // what is there is the editor's business
+		return nil // what is there is the editor's business
 	}
 	if err := w.HomeProblem(); err != nil {
 		return err

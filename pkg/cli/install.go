@@ -232,6 +232,11 @@ func (a *app) caveats(scr view.Screen, w setup.World, rep *setup.InstallPlan, sc
 	}
 	for _, look := range w.Sources() {
 		file := w.Short(look.Path)
+		for _, o := range look.Offences[:min(1, len(look.Offences))] {
+			if look.Path == rep.File {
+				warn("no hook of this file may run: " + file + ": " + o.Error() + ": " + o.Who() + " that was tried reads nothing of such a file")
+			}
+		}
 		if look.DisableAllHooks != nil && *look.DisableAllHooks {
 			warn("no hook will run: disableAllHooks is set in " + file)
 		}

@@ -47,6 +47,9 @@ func settingsRead(f facts) Check {
 		}
 		read = append(read, s.Scope+" "+f.short(s.Path))
 	}
+	if c, refused := settingsRefused(f); refused && len(misfit)+len(broken) == 0 {
+		return c
+	}
 	switch {
 	case len(misfit) > 0:
 		return Check{Status: Fail, Found: strings.Join(append(misfit, broken...), "; "), Mend: "mend that place in the file, then " + again}
@@ -56,6 +59,28 @@ func settingsRead(f facts) Check {
 		return Check{Status: Note, Found: "no settings file exists for this user and folder"}
 	}
 	return Check{Status: OK, Found: strings.Join(read, ", ")}
+}
+
+// settingsRefused tells of a file with entries of ours of which clients read nothing
+// (docs/client.md: settings that are refused), unless the one here is none of them.
+func settingsRefused(f facts) (c Check, refused bool) {
+	for _, s := range f.sources {
+		for _, o := range s.Offences {
+			if len(s.Hooks) == 0 || f.version != "" && !o.Minds(f.version, older) {
+				continue
+			}
+			status := Warn
+			if f.version != "" || o.Always() {
+				status = Fail
+			}
+			if refused && rank[status] <= rank[c.Status] {
+				continue
+			}
+			refused = true
+			c = Check{Status: status, Found: f.short(s.Path) + ": " + o.Error() + ": " + o.Who() + " that was tried reads nothing of such a file, and runs no hook of it", Mend: "mend that place in the file"}
+		}
+	}
+	return c, refused
 }
 
 // hook is one entry of ours with where it stands.

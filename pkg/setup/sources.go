@@ -19,6 +19,8 @@ type Source struct {
 	settings.View
 	// Plugin is our plugin's name where the file enables it.
 	Plugin string
+	// Offences are why clients read nothing of it.
+	Offences []settings.Offence
 	// Err is why it cannot be read, and Misfit why it can hold no entries.
 	Err, Misfit error
 }
@@ -53,7 +55,7 @@ func (r recogniser) source(scope, path string) Source {
 		s.View, err = settings.Look(data)
 	}
 	if err == nil {
-		s.Misfit = settings.Check(data, events...)
+		s.Misfit, s.Offences = settings.Check(data, events...), settings.Offences(data)
 	}
 	if s.Err = err; err != nil {
 		return s

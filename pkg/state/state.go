@@ -196,7 +196,7 @@ func (d Dir) Obstacle() error {
 func (d Dir) CountEphemeral(sessionID string) error {
 	if d.others {
 		if d = At(Fallback()); private(d.path) != nil {
-			return nil // nothing was recorded yet
+			return nil //nolint:nilerr // nothing of root was recorded yet, and who only looks makes nothing
 		}
 	}
 	if d.path == "" {
