@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,7 +60,14 @@ func (w World) Prove(ctx context.Context, hooks []Hook, sources []Source) ([]Pro
 	if err != nil {
 		return nil, err
 	}
-	return prove(ctx, hooks, sources, func(program string) (foreign string, err error) { return w.foreign(program, rec) })
+	all, err := prove(ctx, hooks, sources, func(program string) (foreign string, err error) { return w.foreign(program, rec) })
+	for i, p := range all {
+		// Installing leaves such a line alone.
+		if p.Hook.ByHand && p.Hook.Program != w.Hook() && errors.Is(p.Err, fs.ErrNotExist) {
+			all[i].Mend = "mend " + p.Hook.Path + ", a line of your own, or take it out; then " + again
+		}
+	}
+	return all, err
 }
 
 func prove(ctx context.Context, hooks []Hook, sources []Source, foreign func(program string) (string, error)) ([]Proof, error) {
