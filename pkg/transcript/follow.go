@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"bytes"
-	"path/filepath"
 	"time"
 
 	"stopgate/pkg/host"
@@ -52,6 +51,8 @@ type Lister struct {
 	Dir string
 
 	paths []string
+	// flows are the folders of workflows, also those without an agent yet.
+	flows []string
 	// folders are those that were read, and when they were last changed.
 	folders map[string]time.Time
 }
@@ -62,8 +63,8 @@ const dirGrain = 50 * time.Millisecond
 // List are the transcripts that are there now.
 func (l *Lister) List() []string {
 	now := map[string]time.Time{l.Dir: {}, WorkflowsDir(l.Dir): {}}
-	for _, path := range l.paths {
-		now[filepath.Dir(path)] = time.Time{}
+	for _, flow := range l.flows {
+		now[flow] = time.Time{}
 	}
 	same := len(l.folders) == len(now)
 	for dir := range now {
@@ -74,7 +75,8 @@ func (l *Lister) List() []string {
 		same = same && known && last.Equal(now[dir]) && time.Since(last) > dirGrain
 	}
 	if !same {
-		l.paths, l.folders = Agents(l.Files, l.Dir), now
+		l.flows = flows(l.Files, l.Dir)
+		l.paths, l.folders = agentsIn(l.Files, l.Dir, l.flows), now
 	}
 	return l.paths
 }

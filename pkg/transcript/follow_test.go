@@ -108,3 +108,33 @@ func TestAgentsListedAgainAndAgain(t *testing.T) {
 		t.Errorf("%q, then %q", first, again)
 	}
 }
+
+// A workflow's folder that has lain there without an agent for a while is looked at
+// again when one comes.
+func TestTheFirstAgentOfAWorkflowComesLate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	flow := filepath.Join(dir, "workflows", "wf_1")
+	old := time.Now().Add(-time.Hour)
+	if err := os.MkdirAll(flow, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{flow, filepath.Dir(flow), dir} {
+		if err := os.Chtimes(folder, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := Lister{Dir: dir}
+	for range 3 {
+		if got := list.List(); len(got) > 0 {
+			t.Fatalf("%q", got)
+		}
+	}
+	agent := filepath.Join(flow, "agent-a2.jsonl")
+	if err := os.WriteFile(agent, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := list.List(); !slices.Equal(got, []string{agent}) {
+		t.Errorf("%q", got)
+	}
+}

@@ -128,11 +128,15 @@ func WorkflowsDir(agents string) string { return filepath.Join(agents, workflows
 // Agents lists the agents' transcripts of a folder of agents, workflow agents
 // included, in no order.
 func Agents(files host.Files, dir string) []string {
+	return agentsIn(files, dir, flows(files, dir))
+}
+
+func agentsIn(files host.Files, dir string, flows []string) []string {
 	if dir == "" {
 		return nil
 	}
 	out := transcriptsIn(files, dir)
-	for _, flow := range flows(files, dir) {
+	for _, flow := range flows {
 		out = append(out, transcriptsIn(files, flow)...)
 	}
 	return out
@@ -159,6 +163,9 @@ func transcriptsIn(files host.Files, dir string) []string {
 
 // flows are the folders of the workflows below a folder of agents, in their order.
 func flows(files host.Files, dir string) []string {
+	if dir == "" {
+		return nil
+	}
 	dir = WorkflowsDir(dir)
 	var out []string
 	entries, _ := files.ReadDir(dir) // most sessions have none
