@@ -1,6 +1,9 @@
 package settings
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // An Offence is a place at which the client takes offence, and then reads nothing of the
 // file: no hook of it runs, also not those that are as they should be
@@ -33,9 +36,13 @@ func (o Offence) Minds(version string, older func(a, b string) bool) bool {
 	return (o.Until == "" || !older(o.Until, version)) && !older(version, o.Since)
 }
 
-// lenient is the last client that was tried and minds a single entry, and strict the
-// first that minds an event which is no list.
+// lenient is the last client that was tried and minds a single entry of any event, and
+// strict the first that minds an event of [guarded] which is no list.
 const lenient, strict = "2.1.245", "2.1.300"
+
+// guarded are the events by which a person forbids things: since strict an entry of any
+// other is left out alone.
+var guarded = []string{"PreToolUse", "PermissionRequest"}
 
 // kinds are those of the keys beside the hooks that were tried with another.
 var kinds = []struct {
@@ -70,7 +77,7 @@ func Offences(src []byte) []Offence {
 	if hooks := root.last(keyHooks); hooks != nil && hooks.kind == '{' {
 		for i, event := range hooks.items {
 			if hooks.lastIndex(event.key) == i {
-				o.event(event.val, keyHooks+step(event.key))
+				o.event(event.val, keyHooks+step(event.key), slices.Contains(guarded, event.key))
 			}
 		}
 	}
@@ -104,16 +111,19 @@ func (o *offences) want(in *node, key, path string, kind byte, must bool, as Off
 }
 
 // event looks at the groups of an event. One that is null is none.
-func (o *offences) event(list *node, path string) {
+func (o *offences) event(list *node, path string, guarded bool) {
 	if list.kind != '[' {
-		if list.kind != 'n' {
+		if list.kind != 'n' && guarded {
 			o.add(list, path, "is "+list.kindName()+", not an array", Offence{ShapeError: ShapeError{Mend: "make it [] or take the key out"}, Since: strict})
 		}
 		return
 	}
 	for i, group := range list.items {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		as := Offence{ShapeError: ShapeError{Mend: "mend it or take it out"}, Until: lenient}
+		as := Offence{ShapeError: ShapeError{Mend: "mend it or take it out"}}
+		if !guarded {
+			as.Until = lenient
+		}
 		if group.val.kind != '{' {
 			o.add(group.val, at, "is "+group.val.kindName()+", not an object", as)
 			continue
