@@ -312,7 +312,7 @@ func ownFiles(f facts) Check {
 	var folders []string
 	for _, s := range f.strangers {
 		// The outermost of them; what is below comes along.
-		if len(folders) == 0 || !strings.HasPrefix(s.Path, folders[len(folders)-1]) {
+		if !slices.ContainsFunc(folders, func(dir string) bool { return strings.HasPrefix(s.Path, dir+string(filepath.Separator)) }) {
 			folders = append(folders, s.Path)
 		}
 	}
@@ -324,8 +324,17 @@ func ownFiles(f facts) Check {
 	return Check{
 		Status: Warn,
 		Found:  fmt.Sprintf("%d files and folders belong to %s, who is not whose home this is, so the hook may not be able to write: %s", len(f.strangers), f.strangers[0].Owner, strings.Join(names, ", ")),
-		Mend:   "sudo chown -R " + f.person + ": " + strings.Join(quoted, " "),
+		Mend:   "sudo chown -R " + ownerSpec(f.person) + " " + strings.Join(quoted, " "),
 	}
+}
+
+// ownerSpec is a person for chown, with the person's group where the list of users has
+// one: of a bare number none is known.
+func ownerSpec(person string) string {
+	if strings.Trim(person, "0123456789") == "" {
+		return person
+	}
+	return person + ":"
 }
 
 // where names an entry: its file, and the place in it.

@@ -41,6 +41,15 @@ func registered(scope string, change func(*setup.Choice)) source {
 	return with(scope, setup.Entries("/data/stopgate/bin/hook", c)...)
 }
 
+// refused is a file with our entries that some clients read nothing of.
+func refused(since, until string) source {
+	s := registered("user", nil)
+	s.Offences = []settings.Offence{{
+		ShapeError: settings.ShapeError{Line: 1, Column: 2, Path: "env", Problem: "is null", Mend: "x"}, Since: since, Until: until,
+	}}
+	return s
+}
+
 func with(scope string, entries ...settings.Entry) source {
 	s := source{Scope: scope, Path: "/" + scope + ".json"}
 	for _, e := range entries {
@@ -156,6 +165,12 @@ func TestChecks(t *testing.T) {
 		{check: "owner", situation: "all the same", facts: facts{person: "dev"}, status: OK, found: "belongs to dev"},
 		{check: "owner", situation: "root's", facts: facts{person: "dev", strangers: []setup.Stranger{{Path: "/h/a b", Owner: "root"}, {Path: "/h/a b/x", Owner: "root"}, {Path: "/h/c", Owner: "root"}}}, status: Warn,
 			found: "3 files and folders belong to root, who is not whose home this is, so the hook may not be able to write: /h/a b, /h/c", mend: "sudo chown -R dev: '/h/a b' '/h/c'"},
+		{check: "owner", situation: "of a user without an entry", facts: facts{person: "54321", strangers: []setup.Stranger{{Path: "/h", Owner: "root"}, {Path: "/h-2", Owner: "root"}, {Path: "/h/c", Owner: "root"}}}, status: Warn, found: ": /h, /h-2", mend: "sudo chown -R 54321 '/h' '/h-2'"},
+		{check: "settings", situation: "a key that each client minds", sources: []source{refused("", "")}, status: Fail, found: "/user.json: line 1, column 2: env is null; x: each client that was tried reads nothing of such a file", mend: "mend that place in the file"},
+		{check: "settings", situation: "an entry that some clients mind", sources: []source{refused("", "2.1.245")}, status: Warn, found: "each client up to 2.1.245"},
+		{check: "settings", situation: "and this one does", sources: []source{refused("", "2.1.245")}, facts: facts{version: "2.1.220"}, status: Fail, found: "each client up to 2.1.245"},
+		{check: "settings", situation: "and this one does not", sources: []source{refused("", "2.1.245")}, facts: facts{version: "2.1.300"}, status: OK, found: "user /user.json"},
+		{check: "settings", situation: "this one has begun to", sources: []source{refused("2.1.300", "")}, facts: facts{version: "2.1.300"}, status: Fail, found: "each client since 2.1.300"},
 		{check: "hook", situation: "no room to try", facts: facts{proofErr: errors.New("disk full")}, status: Warn, found: "disk full"},
 
 		{check: "timeout", situation: "the recommended set", sources: []source{registered("user", nil)}, status: OK, found: "gate --hold 9m30s --patience 1h under a timeout of 11m, courier --for 2h under a timeout of 2h1m"},

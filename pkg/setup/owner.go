@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,9 +78,13 @@ func (w World) Strangers() (all []Stranger, person string) {
 	roots := []string{w.Data(), state.Locate(w.Env)}
 	above := map[string]bool{}
 	for _, root := range roots {
-		// The folders that were made on the way there.
+		// The folders that were made on the way there, the outermost first.
+		var way []string
 		for dir := filepath.Dir(root); strings.HasPrefix(dir, w.Home()+string(filepath.Separator)) && !above[dir]; dir = filepath.Dir(dir) {
 			above[dir] = true
+			way = append(way, dir)
+		}
+		for _, dir := range slices.Backward(way) {
 			look(dir)
 		}
 		seen := 0
