@@ -154,5 +154,9 @@ func outcomeCommand(d Decision) string {
 	if d.Waiter == "" || len(ids) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\"%s\" wait --timeout 1m %s", d.Waiter, strings.Join(ids, " "))
+	program, note := invoke(d.Waiter)
+	if note != "" {
+		note = " (" + strings.TrimPrefix(note, "; ") + ")"
+	}
+	return fmt.Sprintf("%s wait --timeout 1m %s%s", program, strings.Join(ids, " "), note)
 }

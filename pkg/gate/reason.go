@@ -173,7 +173,13 @@ func advice(d Decision) string {
 	}
 	var b strings.Builder
 	b.WriteString("If you stop now, it may be killed or end unheard. Do not start it again. Wait for what you need, in the foreground, in steps of under 10 minutes:\n")
-	if command := waitCommand(d); command != "" {
+	command := waitCommand(d)
+	switch {
+	case command != "" && onWindows(d.Waiter):
+		fmt.Fprintf(&b, "- run %s\n", command)
+		clear(has) // what follows is for other shells than one may have there
+		clear(pathed)
+	case command != "":
 		fmt.Fprintf(&b, "- any kind: run %s; or, if that is not allowed:\n", command)
 	}
 	if has["shell"] || has["workflow"] || has["MCP task"] || has["task"] {
@@ -236,7 +242,8 @@ func waitCommand(d Decision) string {
 	if d.Waiter == "" || len(ids) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\"%s\" wait --timeout 9m %s (Bash timeout 600000)", d.Waiter, strings.Join(ids, " "))
+	program, note := invoke(d.Waiter)
+	return fmt.Sprintf("%s wait --timeout 9m %s (Bash timeout 600000%s)", program, strings.Join(ids, " "), note)
 }
 
 // Longest id and path, in characters, that are quoted.

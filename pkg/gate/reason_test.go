@@ -67,9 +67,13 @@ func goldens() map[string]Decision {
 		"held, a message waits, it is waited for again": {Block: true, Code: MessageWaits, Left: time.Hour, Waiter: "/opt/hookctl", Tasks: []Task{named("b1", "shell")}},
 		"held, the patience is over":                    {Block: true, Code: PatienceOver, Last: true, Waiter: "/opt/hookctl", Tasks: []Task{ended(named("b1", "shell"), fate.Fate{How: fate.Exited, ExitCode: code(0)}), named("b2", "shell")}},
 		"held, the run is about to end":                 {Block: true, Code: CeilingNear, Last: true, Waiter: "/opt/hookctl", Tasks: []Task{named("b1", "shell")}},
+		"on Windows":                                    onWin(blockOf(named("b3l1piyt6", "shell"), named("m1", "monitor")), `C:\Users\jo\AppData\Local\stopgate\bin\hookctl.exe`),
+		"on Windows, held, it is waited for again":      onWin(Decision{Block: true, Code: HoldOver, Left: time.Hour, Tasks: []Task{named("b1", "shell")}}, `C:\Users\Jörg Müller\AppData\Local\stopgate\bin\hookctl.exe`),
 		"held, a message waits":                         {Block: true, Code: MessageWaits, Last: true, Tasks: []Task{named("b1", "shell")}},
 	}
 }
+
+func onWin(d Decision, waiter string) Decision { d.Waiter = waiter; return d }
 
 func TestReasonGoldens(t *testing.T) {
 	t.Parallel()
