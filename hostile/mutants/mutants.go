@@ -65,6 +65,8 @@ var mutants = []mutant{
 	{"a dead courier takes a living one's place", "pkg/handler/hold.go", `return ok && w.Lives(l.r.h) && l.since(w.At,`, `return ok && l.since(w.At,`, handlers},
 	{"a dead courier keeps its place", "pkg/handler/courier.go", ` || !have.Lives(r.h) {`, ` {`, handlers},
 	{"a dead hold of the coordinator's binds its agents", "pkg/handler/hold.go", `h.AgentID == transcript.Main && h.Lives(r.h) })`, `h.AgentID == transcript.Main })`, handlers},
+	{"a dead courier is shown", "pkg/status/catchup.go", "\tfor id, w := range b.snap.Watches {\n\t\tif b.src.Lives == nil || b.src.Lives(w.Process) {", "\tfor id, w := range b.snap.Watches {\n\t\tif true {", "./pkg/status"},
+	{"what couriers did is explained with another stop", "pkg/cli/explain_stop.go", `if act.AgentID != agent || act.Time.Before(came) ||`, `if act.AgentID != agent ||`, "./pkg/cli"},
 	{"the log does not go by the numbers", "pkg/status/log.go", "\tslices.SortStableFunc(out, func(a, b Entry) int { return cmp.Compare(cmp.Or(a.Seq, a.Act.Seq), cmp.Or(b.Seq, b.Act.Seq)) })\n", "\t_ = cmp.Compare[int]\n", "./pkg/status ./pkg/cli"},
 	{"couriers heap up", "pkg/handler/hold.go", `return ok && w.Lives(l.r.h) && l.since(w.At,`, `return ok && w.At.IsZero() && l.since(w.At,`, handlers},
 	{"a busy coordinator is woken", "pkg/handler/courier.go", `busy = busy && ok && now`, `busy = busy && !ok && now`, handlers},

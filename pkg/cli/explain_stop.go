@@ -123,12 +123,40 @@ func (x explaining) held(s status.Session, a status.Agent) {
 	if h.Left > 0 {
 		x.field("patience", gate.Span(max(0, h.Left-x.now.Sub(h.Since)))+" left")
 	}
+	x.couriers(s, a.ID, h.Since)
 	for _, id := range h.Tasks {
 		t, ok := s.Task(id)
 		if !ok {
 			t = status.Task{ID: id}
 		}
 		x.scr.Text("  - ", "    ", view.TaskLine(s, t, x.now), view.Normal)
+	}
+}
+
+// couriers says what couriers did beside an agent's stop that came at a time: until its
+// next one.
+func (x explaining) couriers(s status.Session, agent string, came time.Time) {
+	until := time.Time{}
+	for _, stop := range s.Stops {
+		if stop.AgentID == agent && stop.Time.After(came) && (until.IsZero() || stop.Time.Before(until)) {
+			until = stop.Time
+		}
+	}
+	for _, act := range s.Acts {
+		if act.AgentID != agent || act.Time.Before(came) || !until.IsZero() && !act.Time.Before(until) {
+			continue
+		}
+		tasks := view.Clean(strings.Join(act.Tasks, ", "))
+		switch at := x.scr.Clock(act.Time, x.now); act.Deed {
+		case ledger.Stood:
+			x.field("courier", "waits for "+tasks+" since "+at+", until "+x.scr.Clock(act.Until, x.now))
+		case ledger.Woke:
+			x.field("courier", "woke the coordinator for "+tasks+" at "+at)
+		case ledger.Left:
+			x.field("courier", "left at "+at+": "+view.Clean(act.Note))
+		case ledger.Fell:
+			x.field("courier", "was lost, as was seen at "+at+": "+view.Clean(act.Note))
+		}
 	}
 }
 
@@ -188,6 +216,7 @@ func (x explaining) stop(s status.Session, n uint64) {
 	for _, w := range stop.Worth {
 		x.field("task", view.Worth(w))
 	}
+	x.couriers(s, stop.AgentID, stop.Time)
 	if stop.Note != "" {
 		x.field("note", view.Clean(stop.Note))
 	}

@@ -29,6 +29,11 @@ func (b *builder) recall() {
 			b.lost[h.AgentID] = h
 		}
 	}
+	for id, w := range b.snap.Watches {
+		if b.src.Lives == nil || b.src.Lives(w.Process) {
+			b.watches[id] = w
+		}
+	}
 	dir := transcript.AgentsDir(b.snap.Session.Transcript)
 	for id, a := range b.snap.Agents {
 		b.paths[id] = a.Transcript

@@ -66,6 +66,7 @@ type (
 		Advice      string     `json:"advice"`
 		Say         string     `json:"say"`
 		Held        *jsonHold  `json:"held"`
+		Courier     *jsonWatch `json:"courier"`
 		Description string     `json:"description"`
 		Parent      string     `json:"parent"`
 		Team        string     `json:"team"`
@@ -115,6 +116,11 @@ type (
 		Limit string `json:"limit"`
 		Left  int64  `json:"patience_left_ms"`
 		Host  string `json:"host"`
+	}
+	jsonWatch struct {
+		Since *time.Time `json:"since"`
+		Until *time.Time `json:"until"`
+		Tasks []string   `json:"tasks"`
 	}
 	jsonTask struct {
 		ID       string  `json:"id"`
@@ -280,6 +286,9 @@ func agentJSON(a Agent) jsonAgent {
 	}
 	if a.Hold != nil {
 		x.Held = &jsonHold{when(a.Hold.Since), when(a.Hold.Until), some(a.Hold.Tasks), a.Hold.Limit, a.Hold.Left.Milliseconds(), a.Hold.Host}
+	}
+	if a.Courier != nil {
+		x.Courier = &jsonWatch{when(a.Courier.At), when(a.Courier.Until), some(a.Courier.Tasks)}
 	}
 	return x
 }

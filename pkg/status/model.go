@@ -172,6 +172,8 @@ type Agent struct {
 	Own []string
 	// Hold is the hold of its stop; nil where none is held now.
 	Hold *ledger.Hold
+	// Courier is the one that waits for its tasks; nil where none does now.
+	Courier *ledger.Watch
 	// Lost is a hold of it that was ended from outside and that no event has come
 	// after; nil for none.
 	Lost *ledger.Hold

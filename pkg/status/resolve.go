@@ -133,6 +133,9 @@ func (b *builder) agent(id string) Agent {
 	if h, lost := b.lost[id]; lost {
 		a.Lost = &h
 	}
+	if w, waits := b.watches[id]; waits {
+		a.Courier = &w
+	}
 	return a
 }
 

@@ -190,6 +190,8 @@ type plight struct {
 	// told; told that the coordinator was woken for one.
 	runs, unheard []string
 	told          bool
+	// watched tells that a courier waits for those that run.
+	watched bool
 	// owed are team tasks that it has begun, rested for how long it has been
 	// idle.
 	owed   []string
@@ -226,6 +228,8 @@ func (p plight) verdict() (Why, string) {
 	case resting && p.lost:
 		return WhyHoldLost, fmt.Sprintf("the hold of %s's stop, begun %s ago, was ended from outside (a signal, a timeout, its client): it was let go; send it a message, and its next stop is guarded again",
 			p.who, gate.Span(p.lostFor))
+	case resting && len(p.runs) > 0 && p.watched:
+		return WhyOwnWork, fmt.Sprintf("%s is %s and waits for own work, %s: a courier waits for that and wakes the coordinator at the end, unless the client wakes the agent", p.who, p.state, list(p.runs))
 	case resting && len(p.runs) > 0:
 		return WhyOwnWork, fmt.Sprintf("%s is %s and waits for own work, %s: if nothing wakes it at the end, send it a message then", p.who, p.state, list(p.runs))
 	case resting && len(p.owed) > 0 && p.rested >= silentAfter:

@@ -31,6 +31,8 @@ type builder struct {
 	holds  map[string]ledger.Hold
 	// lost are holds whose process is gone without an answer.
 	lost map[string]ledger.Hold
+	// watches are the couriers that wait.
+	watches map[string]ledger.Watch
 	// outputs begins the paths of the tasks' output files, once it is known.
 	outputs string
 	// owned are the tasks by their owner, woken the last news that an agent was
@@ -59,6 +61,7 @@ func (s Source) session(ctx context.Context, snap ledger.Snapshot, f Filter, fil
 		listed:   map[string]ledger.Listed{},
 		holds:    map[string]ledger.Hold{},
 		lost:     map[string]ledger.Hold{},
+		watches:  map[string]ledger.Watch{},
 		owned:    map[string][]string{},
 		woken:    map[string]time.Time{},
 		seen:     map[string]time.Time{},

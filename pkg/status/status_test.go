@@ -113,6 +113,38 @@ func TestHoldsAreShownWhileTheirProcessLives(t *testing.T) {
 	}
 }
 
+// A courier is shown while it waits, and the advice for its agent says so.
+func TestCouriersAreShownWhileTheyWait(t *testing.T) {
+	t.Parallel()
+	src := written(t, sessionA, func(tx *ledger.Tx) {
+		for pid, id := range map[int]string{1: "alive", 2: "dead", 3: "half"} {
+			a := tx.Touch(id, "builder", "")
+			a.Started, a.Stopped, a.Stops = ago(2*time.Hour), ago(time.Hour), 1
+			tx.PutAgent(a)
+			tasks := []string{"b1" + id, "b2" + id}
+			for _, task := range tasks {
+				tx.Merge(ledger.Learned{Launches: []transcript.Launch{{Task: task, Owner: id, Kind: "shell", At: ago(90 * time.Minute), Evidence: transcript.PostToolUse}}})
+			}
+			if id == "half" {
+				tasks = tasks[1:]
+			}
+			tx.PutWatch(ledger.Watch{AgentID: id, Tasks: tasks, At: ago(time.Hour), Until: noon.Add(time.Hour), Process: ledger.Process{PID: pid}})
+		}
+	})
+	src.Lives = func(p ledger.Process) bool { return p.PID != 2 }
+	st := load(t, src, Filter{All: true})
+	for id, told := range map[string]bool{"alive": true, "dead": false, "half": false} {
+		a, _ := st.Sessions[0].Agent(id)
+		if a.Why != WhyOwnWork || strings.Contains(a.Advice, "a courier waits for that") != told || (a.Courier != nil) != (id != "dead") {
+			t.Errorf("%s: %s, courier %+v", id, a.Advice, a.Courier)
+		}
+	}
+	data, err := st.JSON()
+	if err != nil || strings.Count(string(data), `"courier": {`) != 2 {
+		t.Errorf("%v: %s", err, data)
+	}
+}
+
 func TestExcusedTasksMakeNobodyStuck(t *testing.T) {
 	t.Parallel()
 	src := written(t, sessionA, func(tx *ledger.Tx) {

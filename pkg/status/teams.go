@@ -438,6 +438,7 @@ func (b *builder) plight(s Session, a Agent) plight {
 		case t.Excused():
 		case t.State == TaskRunning:
 			p.runs = append(p.runs, t.label(b.src.Now))
+			p.watched = (p.watched || len(p.runs) == 1) && a.Courier != nil && slices.Contains(a.Courier.Tasks, id)
 		case t.State == TaskUndelivered:
 			p.unheard = append(p.unheard, t.label(b.src.Now))
 			p.told = p.told || !t.Courier.IsZero()
