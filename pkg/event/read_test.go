@@ -162,6 +162,7 @@ func TestAPipeThatTricklesForEver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, w := make()
+			defer time.AfterFunc(20*time.Second, func() { _ = w.Close() }).Stop() // else it would never be red
 			defer w.Close()
 			go func() {
 				for err := error(nil); err == nil; time.Sleep(time.Millisecond) {
