@@ -138,7 +138,8 @@ func seed(at time.Time, capture, home string, args []string) error {
 		}
 		events, args = n, args[1:]
 	}
-	local := strings.NewReplacer("/home/dev", home, "/tmp/claude-1000", filepath.Join(home, "tmp"))
+	slashed := filepath.ToSlash(home) // in JSON a backslash would be half a sign
+	local := strings.NewReplacer("/home/dev", slashed, "/tmp/claude-1000", slashed+"/tmp")
 	session := ""
 	work, err := os.MkdirTemp(home, "seed")
 	if err != nil {
@@ -219,7 +220,7 @@ func layTeam(at time.Time, snapshot, home, session string) error {
 		return err
 	}
 	lead := gjson.GetBytes(data, "leadSessionId").Str
-	names := strings.NewReplacer("/home/dev", home, lead, session, "session-"+lead[:8], "session-"+session[:8])
+	names := strings.NewReplacer("/home/dev", filepath.ToSlash(home), lead, session, "session-"+lead[:8], "session-"+session[:8])
 	return filepath.WalkDir(snapshot, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -14,13 +15,17 @@ import (
 // nothing.
 func TestHowAPersonWantsToBeTold(t *testing.T) {
 	t.Parallel()
+	logger := "/usr/bin/logger"
+	if runtime.GOOS == "windows" {
+		logger = "C:/bin/logger.exe"
+	}
 	for _, c := range []struct {
 		name, person, project string
 		want                  Notices
 		problem               string
 	}{
 		{"nothing", "", "", Notices{}, ""},
-		{"all of it", "[notify]\ndesktop = true\nterminal = true\ncommand = [\"/usr/bin/logger\", \"-t\", \"a b\"]\n", "", Notices{true, true, []string{"/usr/bin/logger", "-t", "a b"}}, ""},
+		{"all of it", "[notify]\ndesktop = true\nterminal = true\ncommand = [\"" + logger + "\", \"-t\", \"a b\"]\n", "", Notices{true, true, []string{logger, "-t", "a b"}}, ""},
 		{"inline", "notify = { command = [ \"say\" ] }\n", "", Notices{Command: []string{"say"}}, ""},
 		{"switched off again", "[notify]\ndesktop = false\n", "", Notices{}, ""},
 		{"a shell's line", "[notify]\ncommand = \"say hello; rm x\"\n", "", Notices{}, "notify.command: a string, not an array"},
