@@ -122,7 +122,7 @@ func (r *run) decideLead(f gate.LeadFacts, found attribute.Result) error {
 	return ledger.Update(ctx, r.dir, r.e.SessionID, r.began, func(tx *ledger.Tx) error {
 		f.Store = true
 		coordinator, _ := tx.Agent(transcript.Main)
-		f.Duplicate = r.doubles(coordinator)
+		f.Duplicate = r.doubles(tx, coordinator)
 		f.Chain = coordinator.Chain
 		tx.Merge(found.Learned)
 		turn, prompt := &tx.Session.Lead, r.prompt()

@@ -387,6 +387,10 @@ func TestAFileSaysWhenALeadHolds(t *testing.T) {
 	} {
 		s := newRun(t)
 		s.write(filepath.Join(s.dir, ".config", "stopgate", "config.toml"), c.file)
+		if s.env == nil {
+			s.env = map[string]string{}
+		}
+		s.env["APPDATA"] = filepath.Join(s.dir, ".config") // of Windows
 		_, out, _, _ := s.run(s.leadPayload(false, "a1:subagent"), append(c.args, "--patience=1m")...)
 		if held := out.Held > 0; held != (c.code == gate.AtWork) {
 			t.Errorf("%q %q: %+v after %s", c.file, c.args, out.Decision, out.Held)

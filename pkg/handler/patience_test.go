@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stopgate/pkg/clocks"
+	"stopgate/pkg/event"
 	"stopgate/pkg/gate"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/transcript"
@@ -237,6 +238,36 @@ func TestAHoldThatWasEndedFromOutside(t *testing.T) {
 	}
 	if a := s.snapshot().Agents[testAgent]; a.Stops != 2 || a.Blocks != 1 {
 		t.Errorf("the agent has %d stops and %d blocks", a.Stops, a.Blocks)
+	}
+}
+
+// A moment later an equal stop is no double of the one whose hold was ended: nobody
+// answered that. Where the hold goes on it is one.
+func TestAnEqualStopBehindAHoldThatWasEnded(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		killed bool
+		want   gate.Code
+	}{"killed": {true, gate.TaskEnded}, "alive": {false, gate.Duplicate}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSession(t)
+			s.gone[77] = c.killed
+			payload, since := s.stopPayload(false, "b1"), s.clock.Now()
+			e, err := event.Parse([]byte(payload))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.update(func(tx *ledger.Tx) {
+				tx.PutHold(ledger.Hold{AgentID: testAgent, Tasks: []string{"b1"}, Since: since, Until: since.Add(time.Hour), Process: ledger.Process{PID: 77}})
+				tx.PutAgent(ledger.Agent{ID: testAgent, First: since, LastSum: agentSum(e), LastSumAt: since})
+			})
+			s.clock.Sleep(t.Context(), time.Second)
+			s.taskExits(time.Minute)
+			if _, out, _, _ := s.run(payload, "--hold=9m"); out.Decision.Code != c.want {
+				t.Errorf("answered by %s, want %s", out.Decision.Code, c.want)
+			}
+		})
 	}
 }
 

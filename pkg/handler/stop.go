@@ -224,7 +224,7 @@ func (r *run) decide(facts gate.Facts, found attribute.Result) error {
 		fresh = tx.Session.LastEventAt.IsZero()
 		f.StoreRenewed = !tx.Session.Renewed.IsZero()
 		agent, _ := tx.Agent(r.e.AgentID)
-		f.Duplicate = r.doubles(agent)
+		f.Duplicate = r.doubles(tx, agent)
 		f.Chain = agent.Chain
 
 		tx.Merge(found.Learned)
@@ -300,8 +300,12 @@ func (r *run) decide(facts gate.Facts, found attribute.Result) error {
 
 // doubles tells whether this stop is a second delivery of the agent's last one: the
 // same payload within two seconds. Where that one was held and has been answered
-// before this one came, it is the agent's next: a doubled event comes at once.
-func (r *run) doubles(agent ledger.Agent) bool {
+// before this one came, it is the agent's next: a doubled event comes at once. So it is
+// where that one's hold was ended from outside.
+func (r *run) doubles(tx *ledger.Tx, agent ledger.Agent) bool {
+	if h, held := tx.HoldOf(r.e.AgentID); held && !h.Over && h.Since.Equal(agent.LastSumAt) && !h.Lives(r.h) {
+		return false
+	}
 	if agent.LastSum != agentSum(r.e) || r.began.Sub(agent.LastSumAt).Abs() >= duplicateWithin {
 		return false
 	}

@@ -629,6 +629,7 @@ func TestNoStateFolder(t *testing.T) {
 		want gate.Code
 	}{{tmp, gate.OwnTask}, {filepath.Join(tmp, "missing"), gate.NoStore}} {
 		t.Setenv("TMPDIR", c.tmp)
+		t.Setenv("TMP", c.tmp) // of Windows
 		s := newSession(t)
 		s.write(s.state().Path(), "a file")
 		code, out, stdout, stderr := s.run(s.payload(nil))

@@ -29,12 +29,13 @@ func (f Files) Look(name string) Look {
 // Looks looks at the files in one folder, in the order of their names, in about half of
 // the time that looking at each by its path takes.
 func (f Files) Looks(dir string, names []string) []Look {
-	if looks, ok := looksIn(f.Path(dir), names); ok {
+	dir = f.Path(dir)
+	if looks, ok := looksIn(dir, names); ok {
 		return looks
 	}
 	out := make([]Look, len(names))
 	for i, name := range names {
-		out[i] = f.Look(filepath.Join(dir, name))
+		out[i] = Files{}.Look(filepath.Join(dir, name))
 	}
 	return out
 }

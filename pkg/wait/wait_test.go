@@ -44,14 +44,15 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	begun := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	p := &place{t: t, dir: t.TempDir(), away: t.TempDir(), clock: &clock{now: begun, begun: begun, plans: map[time.Duration]func(){}}}
+	p := &place{t: t, dir: filepath.ToSlash(t.TempDir()), away: t.TempDir(), clock: &clock{now: begun, begun: begun, plans: map[time.Duration]func(){}}}
 	p.write("main.jsonl", "")
 	p.write("b1", "x\n")
 	p.write("b2", "x\n")
 	return p
 }
 
-func (p *place) path(name string) string { return filepath.Join(p.dir, name) }
+// path has slashes everywhere: it stands in JSON as it is.
+func (p *place) path(name string) string { return p.dir + "/" + name }
 
 func (p *place) write(name, text string) {
 	p.t.Helper()
