@@ -276,7 +276,7 @@ var mutants = []mutant{
 	{"work has no limit", "pkg/handler/handler.go", "WorkLimit = 3 * time.Second", "WorkLimit = 3 * time.Hour", "./pkg/handler ./cmd/hook"},
 	{"a panic is not caught", "pkg/handler/handler.go", "\t\t\tif v := recover(); v != nil {\n\t\t\t\tres, r.out = ", "\t\t\tif v := any(nil); v != nil {\n\t\t\t\tres, r.out = ", "./pkg/handler ./cmd/hook"},
 	{"a crash exits with 2", "cmd/hook/main.go", "\tdebug.SetTraceback(\"crash\")\n", "\t_ = debug.SetTraceback\n", "./cmd/hook"},
-	{"a store that others can read", "pkg/store/store.go", `os.WriteFile(beside, template(), 0o600)`, `os.WriteFile(beside, template(), 0o644)`, stores},
+	{"a store that others can read", "pkg/store/store.go", `host.Write(beside, template(), 0o600)`, `host.Write(beside, template(), 0o644)`, stores},
 	{"another's folder is taken", "pkg/state/os_unix.go", `case info.Mode().Perm() != 0o700:`, `case false:`, states},
 	{"two sessions share a name", "pkg/state/names.go", `return hashMark + hex.EncodeToString(sum[:])`, `return hashMark + hex.EncodeToString(sum[:1])`, states},
 	{"a session's id is a path", "pkg/state/names.go", `i > 0 && (c == '-' || c == '_')`, `i > 0 && (c == '-' || c == '_' || c == '/' || c == '.')`, states},

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,7 +91,7 @@ func (a *app) drawDemo(rec *replay.Recording, path string) error {
 	if err := errors.Join(err, drawing); err != nil {
 		return err
 	}
-	return os.WriteFile(path, picture, 0o644) //nolint:gosec // a picture to be shown
+	return host.Write(path, picture, 0o644) // a picture to be shown
 }
 
 // holdPlayed writes the hold of a played stop.

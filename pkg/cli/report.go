@@ -19,6 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"stopgate/pkg/doctor"
+	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
 	"stopgate/pkg/setup"
 	"stopgate/pkg/state"
@@ -247,7 +248,7 @@ func kindOf(line []byte) string {
 
 // writeBundle writes a new file that only its owner can read.
 func writeBundle(path string, parts []part, now time.Time) (err error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := host.New(path)
 	if err != nil {
 		return err
 	}

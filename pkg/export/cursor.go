@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -127,11 +126,7 @@ func (c *cursor) write(dir state.Dir, target string) error {
 	if err := host.Make(begin, b.Bytes()); err != nil {
 		return err
 	}
-	err := os.Rename(begin, dir.Cursor(target))
-	if err != nil {
-		_ = os.Remove(begin)
-	}
-	return err
+	return host.Place(begin, dir.Cursor(target))
 }
 
 // lock makes this the one process that exports to a sort of target.

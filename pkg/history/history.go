@@ -24,6 +24,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"stopgate/pkg/host"
 	"stopgate/pkg/state"
 	"stopgate/pkg/store"
 )
@@ -210,7 +211,7 @@ func update(ctx context.Context, dir state.Dir, now time.Time, change func(*bolt
 	for _, aside := range state.Asides(path) {
 		_ = dir.Remove(aside) // what is not ours stays
 	}
-	if err := os.Rename(path, state.AsideName(path, now)); err != nil {
+	if err := host.Move(path, state.AsideName(path, now)); err != nil {
 		return err
 	}
 	return store.Update(path, schema, marked)

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -75,6 +76,16 @@ func (f Files) ReadSmall(name string, limit int) ([]byte, error) {
 		err = nil
 	}
 	return buf[:got], err
+}
+
+// Read reads a regular file whole.
+func (f Files) Read(name string) ([]byte, error) {
+	file, _, err := f.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	return io.ReadAll(file)
 }
 
 // Inode is the file's number on its volume, or 0 where the system has none to

@@ -13,6 +13,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"stopgate/pkg/host"
 	"stopgate/pkg/state"
 	"stopgate/pkg/store"
 )
@@ -166,7 +167,7 @@ func Update(ctx context.Context, dir state.Dir, sessionID string, now time.Time,
 	if last := dir.LastAside(dir.Store(sessionID)); !last.IsZero() && now.Sub(last).Abs() < asideEvery {
 		return fmt.Errorf("%w: %w", ErrAsideAgain, err)
 	}
-	if renameErr := os.Rename(path, state.AsideName(path, now)); renameErr != nil {
+	if renameErr := host.Move(path, state.AsideName(path, now)); renameErr != nil {
 		return errors.Join(err, renameErr)
 	}
 	return updateStore(path, sessionID, now, now, change)

@@ -176,7 +176,7 @@ func headers(text string) (map[string]string, error) {
 func (t Target) client() (*http.Client, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.ca != "" {
-		data, err := os.ReadFile(t.ca)
+		data, err := os.ReadFile(t.ca) // whatever a person names, also a pipe
 		if err != nil {
 			return nil, fmt.Errorf("certificate: %w", err)
 		}

@@ -335,7 +335,7 @@ func (p *Play) lines(want map[string]int, at time.Time) error {
 		lines := p.rec.sources[name]
 		n := min(want[name], len(lines))
 		file := filepath.Join(p.root, "claude", filepath.FromSlash(name))
-		have, err := os.ReadFile(file)
+		have, err := host.Files{}.Read(file)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -343,10 +343,10 @@ func (p *Play) lines(want map[string]int, at time.Time) error {
 		if already >= n && err == nil {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		if _, err := host.MakeDirs(filepath.Dir(file)); err != nil {
 			return err
 		}
-		out, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		out, _, err := host.OpenAppend(file)
 		if err != nil {
 			return err
 		}
@@ -359,10 +359,10 @@ func (p *Play) lines(want map[string]int, at time.Time) error {
 }
 
 func (p *Play) write(name string, data []byte, at time.Time) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+	if _, err := host.MakeDirs(filepath.Dir(name)); err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(name, data, 0o600), os.Chtimes(name, at, at))
+	return errors.Join(host.Write(name, data, 0o600), os.Chtimes(name, at, at))
 }
 
 // clock is the recorded time. Sleeping moves it on, and what is due happens.

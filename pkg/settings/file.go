@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -292,7 +291,7 @@ func write(res *Result, info fs.FileInfo, opts Options) (again bool, err error) 
 		if info != nil {
 			mode = info.Mode().Perm()
 		}
-		if temp, err = writeTemp(dir, res.New, mode, info); err != nil {
+		if temp, err = host.Begin(dir, res.New, mode, info); err != nil {
 			return false, err
 		}
 	}
@@ -322,7 +321,7 @@ func write(res *Result, info fs.FileInfo, opts Options) (again bool, err error) 
 		return true, nil
 	}
 	if temp != "" {
-		err = bring(temp, target, res.New)
+		err = host.Finish(temp, target, res.New)
 	} else {
 		err = os.Remove(target)
 	}
@@ -330,26 +329,10 @@ func write(res *Result, info fs.FileInfo, opts Options) (again bool, err error) 
 		undo()
 		return false, err
 	}
-	syncDir(dir)
+	host.SyncDir(dir)
 	res.Backup = backup
 	prune(target, opts)
 	return false, nil
-}
-
-// bring puts a finished file in its place. A mount point, as a container has it for a
-// single file, cannot be replaced but only written: then the backup is what a crash
-// leaves whole.
-func bring(temp, target string, data []byte) error {
-	err := os.Rename(temp, target)
-	if !errors.Is(err, syscall.EBUSY) {
-		return err
-	}
-	f, err := os.OpenFile(target, os.O_WRONLY|os.O_TRUNC, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close(), os.Remove(temp))
 }
 
 // resolve follows the links of path's folder and of path itself to the file
@@ -455,42 +438,17 @@ func writable(target, dir string, info fs.FileInfo) error {
 	if info.Mode().Perm()&0o222 == 0 {
 		return errors.New("the file is read-only; nothing was changed")
 	}
-	f, err := os.OpenFile(target, os.O_WRONLY, 0)
-	if err != nil {
+	if err := host.TryWrite(target); err != nil {
 		return fmt.Errorf("the file cannot be written; nothing was changed: %w", err)
 	}
-	return f.Close()
-}
-
-// writeTemp writes a finished, synced file beside the target.
-func writeTemp(dir string, data []byte, mode fs.FileMode, like fs.FileInfo) (string, error) {
-	f, err := os.CreateTemp(dir, ".stopgate-*.tmp")
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		keepOwner(f, like)
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return "", err
-	}
-	return f.Name(), nil
+	return nil
 }
 
 func lock(target string, opts Options) (unlock func(), err error) {
 	if opts.Dir == "" {
 		return nil, errors.New("no folder given for the lock")
 	}
-	if err := os.MkdirAll(opts.Dir, 0o700); err != nil {
+	if _, err := host.MakeDirs(opts.Dir); err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
 	wait := opts.Wait
@@ -555,7 +513,7 @@ func backupBase(target string, opts Options) (dir, base string) {
 
 func writeBackup(target string, data []byte, opts Options) (string, error) {
 	dir, base := backupBase(target, opts)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if _, err := host.MakeDirs(dir); err != nil {
 		return "", fmt.Errorf("backup: %w", err)
 	}
 	now := time.Now
@@ -573,21 +531,9 @@ func writeBackup(target string, data []byte, opts Options) (string, error) {
 	}
 	for ; ; at = at.Add(time.Millisecond) {
 		name := filepath.Join(dir, base+".stopgate-backup-"+at.Format(backupStamp))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		err := host.Make(name, data)
 		if errors.Is(err, fs.ErrExist) {
 			continue
-		}
-		if err == nil {
-			_, err = f.Write(data)
-			if err == nil {
-				err = f.Sync()
-			}
-			if e := f.Close(); err == nil {
-				err = e
-			}
-			if err != nil {
-				_ = os.Remove(name)
-			}
 		}
 		if err != nil {
 			return "", fmt.Errorf("backup: %w", err)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+
+	"stopgate/pkg/host"
 )
 
 // foreign says what a program is that is not the one that install put in place; ""
@@ -19,7 +21,7 @@ func (w World) foreign(program string, rec record) (string, error) {
 	known := rec.Programs[program]
 	switch {
 	case program == w.Hook() && known != "":
-		data, err := os.ReadFile(program)
+		data, err := host.Files{}.Read(program)
 		if err == nil && hashOf(data) == known {
 			return "", nil
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"stopgate/pkg/host"
 	"stopgate/pkg/settings"
 	"stopgate/pkg/state"
 )
@@ -22,7 +23,7 @@ func (w World) programsOf(rec record) *going {
 		g.files(link)
 	}
 	for path, name := range map[string]string{w.Hook(): hookName, w.Hookctl(): hookctlName} {
-		data, err := os.ReadFile(path)
+		data, err := host.Files{}.Read(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -136,7 +136,7 @@ func (w World) Programs() (Programs, error) {
 // moduleAround is the folder of our sources that a folder is in, or "".
 func moduleAround(dir string) string {
 	for ; dir != ""; dir = filepath.Dir(dir) {
-		data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		data, err := host.Files{}.Read(filepath.Join(dir, "go.mod"))
 		if err == nil {
 			s := bufio.NewScanner(bytes.NewReader(data))
 			for s.Scan() {
@@ -183,11 +183,11 @@ type placing struct {
 // which a file there was recorded as ours.
 func place(source, target, known string) (p placing, err error) {
 	p.Path = target
-	if p.data, err = os.ReadFile(source); err != nil {
+	if p.data, err = (host.Files{}).Read(source); err != nil {
 		return p, err
 	}
 	p.sum = hashOf(p.data)
-	switch old, err := os.ReadFile(target); {
+	switch old, err := (host.Files{}).Read(target); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil || len(old) > 0 && hashOf(old) != p.sum && hashOf(old) != known && !isProgram(target, strings.TrimSuffix(filepath.Base(target), ".exe")):
 		return p, &ForeignError{target}
@@ -216,7 +216,7 @@ func (p placing) put() error {
 		// A running program cannot be replaced there, but renamed.
 		aside := p.Path + ".old"
 		_ = os.Remove(aside)
-		_ = os.Rename(p.Path, aside)
+		_ = host.Move(p.Path, aside)
 	}
 	return host.Replace(p.Path, p.data, 0o755)
 }

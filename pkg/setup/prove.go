@@ -18,6 +18,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"stopgate/pkg/event"
+	"stopgate/pkg/host"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/state"
 )
@@ -190,7 +191,7 @@ func answer(ctx context.Context, h Hook, env []string, payload, root string) Pro
 
 // lastWords is what the hook itself logged last in a proof; "" for nothing.
 func lastWords(root string) string {
-	log, err := os.ReadFile(state.At(stateOf(root)).LogPath())
+	log, err := host.Files{}.Read(state.At(stateOf(root)).LogPath())
 	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
 	last := lines[len(lines)-1]
 	if err != nil || last == "" {
@@ -251,7 +252,7 @@ func unpack(root string) (map[string]string, error) {
 	end := time.Now().UTC().Add(time.Minute).Format("2006-01-02T15:04:05.000Z")
 	here := strings.NewReplacer("@/", strings.Trim(string(quoted), `"`)+"/", recordedEnd, end)
 	agents := filepath.Join(root, "session", "subagents")
-	if err := os.MkdirAll(agents, 0o700); err != nil {
+	if _, err := host.MakeDirs(agents); err != nil {
 		return nil, err
 	}
 	agent := filepath.Join(agents, "agent-a85c14a6928672ba4")
@@ -264,7 +265,7 @@ func unpack(root string) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(to, []byte(here.Replace(string(data))), 0o600); err != nil {
+		if err := host.Write(to, []byte(here.Replace(string(data))), 0o600); err != nil {
 			return nil, err
 		}
 	}

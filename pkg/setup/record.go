@@ -74,7 +74,7 @@ func (w World) recordPath() string { return filepath.Join(w.Data(), recordFile) 
 // load returns an empty record where there is none.
 func (w World) load() (record, error) {
 	var r record
-	data, err := os.ReadFile(w.recordPath())
+	data, err := host.Files{}.Read(w.recordPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
@@ -93,7 +93,7 @@ func (w World) save(r record) error {
 		return err
 	}
 	data = append(data, '\n')
-	if old, err := os.ReadFile(w.recordPath()); err == nil && bytes.Equal(old, data) {
+	if old, err := (host.Files{}).Read(w.recordPath()); err == nil && bytes.Equal(old, data) {
 		return nil
 	}
 	return host.Replace(w.recordPath(), data, 0o600)

@@ -72,7 +72,7 @@ func openLog(dir Dir) (*os.File, error) {
 	if older := path + olderLog; !missing(older) && !dir.ours(older) {
 		return nil, fmt.Errorf("%s: %w, and the log is full", older, ErrNotOurs)
 	}
-	_ = os.Rename(path, path+olderLog) // another hook may have done it
+	_ = host.Move(path, path+olderLog) // another hook may have done it
 	file, _, err = openLogAt(path)
 	return file, err
 }

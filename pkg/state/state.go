@@ -112,7 +112,7 @@ func (d Dir) Make() error {
 	case d.home != "" && !isFolder(d.home):
 		return gone(d.home)
 	}
-	return os.MkdirAll(d.sessions(), 0o700)
+	return os.MkdirAll(d.sessions(), 0o700) // an error, too, where a file lies in the way
 }
 
 func isFolder(path string) bool {

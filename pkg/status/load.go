@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -332,7 +331,7 @@ func inside(folder, outer string) bool {
 // What does not exist is left out.
 func (s Source) Copy(ctx context.Context, to state.Dir, sessionID string) error {
 	store := to.Store(sessionID)
-	if err := os.MkdirAll(filepath.Dir(store), 0o700); err != nil {
+	if _, err := host.MakeDirs(filepath.Dir(store)); err != nil {
 		return err
 	}
 	switches := []string{""}
@@ -356,18 +355,12 @@ func (s Source) Copy(ctx context.Context, to state.Dir, sessionID string) error 
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s is busy: a hook is writing to it; try again in a moment", path)
 	}
-	from, _, err := s.Files.Open(path)
+	data, err := s.Files.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer from.Close() //nolint:errcheck // only read
-	out, err := os.OpenFile(store, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, from)
-	return errors.Join(err, out.Close())
+	return host.Write(store, data, 0o600)
 }

@@ -226,14 +226,12 @@ const (
 // without bytes is never of our making.
 func create(path string) error {
 	beside := path + ".new"
-	err := os.WriteFile(beside, template(), 0o600)
-	if err == nil {
-		err = os.Rename(beside, path)
-	}
+	err := host.Write(beside, template(), 0o600)
 	if err != nil {
 		_ = os.Remove(beside)
+		return err
 	}
-	return err
+	return host.Place(beside, path)
 }
 
 func checkSchema(tx *bolt.Tx, schema uint64) error {

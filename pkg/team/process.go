@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"stopgate/pkg/host"
 )
 
 // Here tells whether a [Team.LeadPIDSpace] is this process's, so that its pids
@@ -32,7 +34,7 @@ func Here(space string) bool {
 // StartOf is the start of a process as [Team.LeadStart] counts it; "" where the
 // system does not tell it like that.
 func StartOf(pid int) string {
-	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	data, err := host.Files{}.Read(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return ""
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package settings
+package host
 
 import (
 	"io/fs"
@@ -19,8 +19,8 @@ func keepOwner(f *os.File, like fs.FileInfo) {
 	}
 }
 
-// syncDir makes a rename last. A file system that cannot is left alone.
-func syncDir(dir string) {
+// SyncDir makes a rename in a folder last. A file system that cannot is left alone.
+func SyncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()
 		_ = d.Close()

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package settings
+package host
 
 import (
 	"io/fs"
@@ -10,5 +10,5 @@ import (
 // keepOwner has nothing to do: a new file inherits from its folder.
 func keepOwner(*os.File, fs.FileInfo) {}
 
-// syncDir has nothing to do: folders cannot be synced.
-func syncDir(string) {}
+// SyncDir has nothing to do: folders cannot be synced.
+func SyncDir(string) {}
