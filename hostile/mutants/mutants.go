@@ -319,7 +319,7 @@ var mutants = []mutant{
 	{"a hold over the stall limit is fine", "pkg/setup/limits.go", `if p.Hold > l.Longest() {`, `if false {`, "./pkg/doctor ./pkg/cli"},
 	{"a read-only file is found too late", "pkg/settings/file.go", `if err := ready(target, info); err != nil {`, `if err := ready(target, info); false && err != nil {`, edits},
 	{"bytes that never were are the old ones", "pkg/settings/file.go", `prev.left(old) && !prev.Derived`, `prev.left(old)`, edits},
-	{"a mount is not written", "pkg/settings/file.go", `if !errors.Is(err, syscall.EBUSY) {`, `if err != nil || !errors.Is(err, syscall.EBUSY) {`, edits},
+	{"a mount is not written", "pkg/host/write.go", `if errors.Is(err, syscall.EBUSY) {`, `if err == nil && errors.Is(err, syscall.EBUSY) {`, edits},
 
 	// what processes do
 	{"a child whose output goes elsewhere is not the task's", "pkg/process/tree_linux.go", "\t\tnext = append(next, children[st.PID]...)\n", "", processes},
