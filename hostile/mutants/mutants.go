@@ -127,7 +127,7 @@ var mutants = []mutant{
 	{"it is waited for too long", "pkg/attribute/attribute.go", `clock.Now().Sub(start) < Settle`, `clock.Now().Sub(start) < 10*Settle`, attributes},
 	{"a reading that was cut short is not said", "pkg/handler/stop.go", `if found.Cut && len(unowned) > 0 {`, `if false {`, handlers},
 	{"siblings that were not read are not said", "pkg/attribute/attribute.go", "\t\t\t\ts.reading.Cut = true\n", "", attributes},
-	{"a stop whose tasks have owners waits", "pkg/attribute/attribute.go", `return s.missing() && slices.ContainsFunc(s.listed, func(t event.Task) bool {
+	{"a stop whose tasks have owners waits", "pkg/attribute/attribute.go", `return s.doubtful() && slices.ContainsFunc(s.listed, func(t event.Task) bool {
 		_, known := s.launches[t.ID]
 		return !known && t.CanBeOwn()`, `return slices.ContainsFunc(s.listed, func(t event.Task) bool {
 		_, known := s.launches[t.ID]

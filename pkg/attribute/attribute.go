@@ -101,15 +101,15 @@ func (s *search) owners() map[string]transcript.Launch {
 }
 
 func (s *search) find(ctx context.Context, clock host.Clock) time.Duration {
-	if !s.missing() && !s.lacksOutput() {
+	if !s.doubtful() && !s.lacksOutput() {
 		return 0
 	}
 	s.own = transcript.Source{Path: transcript.OfAgent(s.files, s.e.TranscriptPath, s.e.AgentID, s.e.AgentTranscript), Owner: s.e.AgentID}
 	s.scan(ctx, s.own)
-	if s.missing() {
+	if s.doubtful() {
 		s.parents(ctx)
 	}
-	if s.missing() {
+	if s.doubtful() {
 		s.others(ctx)
 	}
 	if !s.waitable() || s.settled(ctx) {
@@ -133,14 +133,14 @@ func (s *search) settled(ctx context.Context) bool {
 	return caughtUp
 }
 
-// missing tells whether a listed task has no owner, or only one that is no more
+// doubtful tells whether a listed task has no owner, or only one that is no more
 // than likely.
-func (s *search) missing() bool { return len(s.unsure) > 0 }
+func (s *search) doubtful() bool { return len(s.unsure) > 0 }
 
 // waitable tells whether it is worth waiting for the own transcript: a task that
 // can block has no owner at all.
 func (s *search) waitable() bool {
-	return s.missing() && slices.ContainsFunc(s.listed, func(t event.Task) bool {
+	return s.doubtful() && slices.ContainsFunc(s.listed, func(t event.Task) bool {
 		_, known := s.launches[t.ID]
 		return !known && t.CanBeOwn()
 	})
@@ -204,7 +204,7 @@ func (s *search) others(ctx context.Context) {
 	seen := map[string]bool{s.own.Path: true, s.e.TranscriptPath: true}
 	for _, dir := range s.agentDirs() {
 		for _, path := range s.reading.changed(dir, transcript.Agents(s.files, dir)) {
-			if !s.missing() {
+			if !s.doubtful() {
 				return
 			}
 			if ctx.Err() != nil {

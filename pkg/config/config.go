@@ -99,7 +99,7 @@ func inOrder(all []policy.Pattern) []policy.Pattern {
 
 // add takes what a file says. Where it is broken, nothing of it counts.
 func (c *Config) add(path string, data []byte, err error, from Origin, found *string) []Problem {
-	if missing(err) {
+	if noSuchFile(err) {
 		return nil
 	}
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 func tooLarge() error { return fmt.Errorf("larger than %d kB", MaxFile>>10) }
 
-// missing tells that there is no such file.
-func missing(err error) bool {
+// noSuchFile tells that there is no such file.
+func noSuchFile(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 

@@ -23,6 +23,12 @@ func MakeDirs(dir string) (made []string, err error) {
 	return made, nil
 }
 
+// Missing tells whether nothing lies at a path, links followed.
+func Missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // MissingDirs are the folders on the way to dir, and itself, that do not exist, the
 // outermost first.
 func MissingDirs(dir string) []string {

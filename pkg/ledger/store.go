@@ -154,7 +154,7 @@ func Update(ctx context.Context, dir state.Dir, sessionID string, now time.Time,
 	defer lock.Release()
 
 	path := dir.Store(sessionID)
-	renewed, begins := time.Time{}, missing(path)
+	renewed, begins := time.Time{}, host.Missing(path)
 	if begins {
 		if last := dir.LastAside(dir.Store(sessionID)); now.Sub(last).Abs() < asideEvery {
 			renewed = last // the one begun in place of a broken one did not come to be
@@ -171,12 +171,6 @@ func Update(ctx context.Context, dir state.Dir, sessionID string, now time.Time,
 		return errors.Join(err, renameErr)
 	}
 	return updateStore(path, sessionID, now, now, change)
-}
-
-// missing tells whether there is no store yet.
-func missing(path string) bool {
-	_, err := os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 func updateStore(path, sessionID string, now, renewed time.Time, change func(*Tx) error) error {

@@ -69,7 +69,7 @@ func openLog(dir Dir) (*os.File, error) {
 		return file, err
 	}
 	_ = file.Close()
-	if older := path + olderLog; !missing(older) && !dir.ours(older) {
+	if older := path + olderLog; !nothingAt(older) && !dir.ours(older) {
 		return nil, fmt.Errorf("%s: %w, and the log is full", older, ErrNotOurs)
 	}
 	_ = host.Move(path, path+olderLog) // another hook may have done it

@@ -245,8 +245,8 @@ const HistoryKeyBegin = "stopgate history key "
 // begins tells whether a file begins like this, as far as it has been written.
 func begins(data []byte, like string) bool { return strings.HasPrefix(like, string(data)) }
 
-// missing tells whether a path leads nowhere.
-func missing(path string) bool {
+// nothingAt tells whether a name is free: a link is something, wherever it leads.
+func nothingAt(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }

@@ -222,8 +222,8 @@ func TestASwitchThatSomebodyMade(t *testing.T) {
 			if had, err := dir.SwitchOn(""); had != ours || errors.Is(err, ErrNotOurs) == ours {
 				t.Errorf("switching on gave %v, %v", had, err)
 			}
-			if missing(path) != ours {
-				t.Errorf("gone: %v", missing(path))
+			if nothingAt(path) != ours {
+				t.Errorf("gone: %v", nothingAt(path))
 			}
 		})
 	}

@@ -133,7 +133,7 @@ func TestSwitchesWhoseTimeIsOver(t *testing.T) {
 	dir.Sweep(noon, DefaultKeep)
 	for session := range switches {
 		path := filepath.Join(dir.Path(), offName(session))
-		if want := session != "session-over"; missing(path) == want {
+		if want := session != "session-over"; nothingAt(path) == want {
 			t.Errorf("%s: want it there %v", path, want)
 		}
 	}

@@ -74,7 +74,7 @@ func (d Dir) SwitchOff(sessionID string, until time.Time) error {
 		return err
 	}
 	path := filepath.Join(d.path, offName(sessionID))
-	if !missing(path) && !d.ours(path) {
+	if !nothingAt(path) && !d.ours(path) {
 		return fmt.Errorf("%s: %w, and switches off as it is", path, ErrNotOurs)
 	}
 	text := ""

@@ -14,7 +14,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -63,7 +62,7 @@ func View(path string, schema uint64, view func(*bolt.Tx) error) error {
 // Update changes the store at path in one transaction, which is committed unless
 // change returns an error; a store that is missing is made.
 func Update(path string, schema uint64, change func(*bolt.Tx) error) error {
-	begins := missing(path)
+	begins := host.Missing(path)
 	if begins {
 		if err := create(path); err != nil {
 			return err
@@ -177,11 +176,6 @@ func classify(path string, err error) error {
 		return fmt.Errorf("%w: %s: %w", ErrBroken, path, err)
 	}
 	return err
-}
-
-func missing(path string) bool {
-	_, err := os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 // usable tells why something that lies in the place of a store cannot be one:
