@@ -68,7 +68,7 @@ func (s *statsRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	src := stats.Source{Since: since, Now: now, Zone: time.Local} //nolint:gosmopolitan // the person's own days
+	src := stats.Request{Since: since, Now: now, Zone: time.Local} //nolint:gosmopolitan // the person's own days
 	if !s.noText {
 		src.Command = a.source().TitleOf
 	}

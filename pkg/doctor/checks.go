@@ -86,7 +86,7 @@ func settingsRefused(f facts) (c Check, refused bool) {
 // hook is one entry of ours with where it stands.
 type hook struct {
 	setup.Hook
-	source setup.Source
+	source setup.SettingsFile
 	policy policy.Policy
 	err    error
 }
@@ -338,7 +338,7 @@ func ownerSpec(person string) string {
 }
 
 // where names an entry: its file, and the place in it.
-func (f facts) where(s setup.Source, e setup.Hook) string {
+func (f facts) where(s setup.SettingsFile, e setup.Hook) string {
 	name := f.short(s.Path)
 	if e.Path != "" {
 		name += " " + e.Path
@@ -351,7 +351,7 @@ func (f facts) where(s setup.Source, e setup.Hook) string {
 func waitsFit(f facts) Check {
 	c := Check{Status: OK}
 	var fine, bad, known []string
-	look := func(s setup.Source, e setup.Hook) {
+	look := func(s setup.SettingsFile, e setup.Hook) {
 		p, err := e.Policy()
 		if err != nil || e.Event != event.SubagentStop && e.Event != event.Stop {
 			return
@@ -449,7 +449,7 @@ func entriesDoubled(f facts) Check {
 }
 
 func hooksAllowed(f facts) Check {
-	var off, only *setup.Source
+	var off, only *setup.SettingsFile
 	managed := false
 	for i, s := range f.sources {
 		if v := s.DisableAllHooks; v != nil {

@@ -30,7 +30,7 @@ func yes() *bool { v := true; return &v }
 func no() *bool  { v := false; return &v }
 
 // source is a settings file, as a test wants it.
-type source setup.Source
+type source setup.SettingsFile
 
 // registered is a settings file with the entries of a choice.
 func registered(scope string, change func(*setup.Choice)) source {
@@ -62,9 +62,9 @@ func hookOf(e settings.Entry) setup.Hook {
 	return setup.Hook{Found: settings.Found{Entry: e, Path: fmt.Sprintf("hooks.%s[0]", e.Event)}, Program: e.Command, Flags: e.Args}
 }
 
-func (s source) looking(v settings.View) source { s.View = v; return s }
+func (s source) looking(v settings.Conditions) source { s.Conditions = v; return s }
 func (s source) env(name, value string) source {
-	return s.looking(settings.View{Env: map[string]string{name: value}})
+	return s.looking(settings.Conditions{Env: map[string]string{name: value}})
 }
 
 func TestChecks(t *testing.T) {
@@ -190,7 +190,7 @@ func TestChecks(t *testing.T) {
 		{check: "timeout", situation: "a shorter stall limit in the settings", sources: []source{registered("user", nil), with("local").env("CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS", "120000")}, status: Warn, found: "to the 2m without", mend: "--hold 1m30s"},
 		{check: "timeout", situation: "a longer one in the environment", env: map[string]string{"CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS": "3600000"}, sources: []source{with("user", gate(1860, "--hold", "30m"))}, status: OK},
 		{check: "timeout", situation: "more patience than seven holds", sources: []source{with("user", gate(660, "--hold", "9m", "--patience", "3h"))}, status: Note, found: "is let go after 1h3m"},
-		{check: "timeout", situation: "the plugin of a former version", sources: []source{plugged}, facts: facts{plugins: []setup.Source{setup.Source(with("plugin", gate(660, "gate", "--hold", "10m")))}}, status: Warn, found: "/plugin.json hooks.SubagentStop[0]: a hold of 10m", mend: "plugin build"},
+		{check: "timeout", situation: "the plugin of a former version", sources: []source{plugged}, facts: facts{plugins: []setup.SettingsFile{setup.SettingsFile(with("plugin", gate(660, "gate", "--hold", "10m")))}}, status: Warn, found: "/plugin.json hooks.SubagentStop[0]: a hold of 10m", mend: "plugin build"},
 
 		{check: "clocks", situation: "the client's own", status: OK, found: "no progress for 10m (the client's own), so a hold ends after 9m30s"},
 		{check: "clocks", situation: "a short stall limit", env: map[string]string{"CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS": "15000"}, status: OK, found: "for 15s (CLAUDE_ASYNC_AGENT_STALL_TIMEOUT_MS in the environment), so a hold ends after 5s"},
@@ -206,11 +206,11 @@ func TestChecks(t *testing.T) {
 		{check: "doubled", situation: "the plugin alone", sources: []source{plugged}, status: OK},
 
 		{check: "policy", situation: "nothing said", sources: []source{registered("user", nil)}, status: OK},
-		{check: "policy", situation: "hooks disabled", sources: []source{registered("user", nil).looking(settings.View{DisableAllHooks: yes()})}, status: Fail, found: "disableAllHooks in /user.json"},
-		{check: "policy", situation: "disabled, and enabled by a stronger scope", sources: []source{with("user").looking(settings.View{DisableAllHooks: yes()}), with("local").looking(settings.View{DisableAllHooks: no()})}, status: OK},
-		{check: "policy", situation: "only managed hooks", sources: []source{registered("user", nil), with("managed").looking(settings.View{AllowManagedHooksOnly: yes()})}, status: Fail, found: "allowManagedHooksOnly in /managed.json"},
-		{check: "policy", situation: "only managed hooks, and ours are", sources: []source{registered("managed", nil).looking(settings.View{AllowManagedHooksOnly: yes()})}, status: OK},
-		{check: "policy", situation: "only managed hooks, said by a user", sources: []source{with("user").looking(settings.View{AllowManagedHooksOnly: yes()})}, status: OK},
+		{check: "policy", situation: "hooks disabled", sources: []source{registered("user", nil).looking(settings.Conditions{DisableAllHooks: yes()})}, status: Fail, found: "disableAllHooks in /user.json"},
+		{check: "policy", situation: "disabled, and enabled by a stronger scope", sources: []source{with("user").looking(settings.Conditions{DisableAllHooks: yes()}), with("local").looking(settings.Conditions{DisableAllHooks: no()})}, status: OK},
+		{check: "policy", situation: "only managed hooks", sources: []source{registered("user", nil), with("managed").looking(settings.Conditions{AllowManagedHooksOnly: yes()})}, status: Fail, found: "allowManagedHooksOnly in /managed.json"},
+		{check: "policy", situation: "only managed hooks, and ours are", sources: []source{registered("managed", nil).looking(settings.Conditions{AllowManagedHooksOnly: yes()})}, status: OK},
+		{check: "policy", situation: "only managed hooks, said by a user", sources: []source{with("user").looking(settings.Conditions{AllowManagedHooksOnly: yes()})}, status: OK},
 
 		{check: "switch", situation: "on", status: OK},
 		{check: "switch", situation: "off for ever", facts: facts{state: stateFacts{off: "the off switch"}}, status: Warn, found: "off by the off switch", mend: "hookctl on"},
@@ -266,7 +266,7 @@ func TestChecks(t *testing.T) {
 			f := c.facts
 			f.now, f.sources = now, nil
 			for _, s := range c.sources {
-				f.sources = append(f.sources, setup.Source(s))
+				f.sources = append(f.sources, setup.SettingsFile(s))
 			}
 			f.short = func(p string) string { return p }
 			f.env = func(name string) string { return c.env[name] }

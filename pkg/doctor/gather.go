@@ -27,9 +27,9 @@ type facts struct {
 	// env is the environment of this process.
 	env func(name string) string
 	// sources are the settings files that exist, the weakest first.
-	sources []setup.Source
+	sources []setup.SettingsFile
 	// plugins are the registrations of our plugin where it is installed.
-	plugins []setup.Source
+	plugins []setup.SettingsFile
 	// config is what the person's and the project's files say, problems what is wrong
 	// with them.
 	config   config.Config

@@ -90,7 +90,7 @@ func ExplainLead(f LeadFacts, p Policy) []Step {
 func LeadReason(d Decision) string {
 	head, tail := leadOpening(d.Code), leadAdvice(d)
 	room := MaxReason - utf8.RuneCountInString(head) - utf8.RuneCountInString(tail)
-	return head + list(d.Tasks, room) + tail
+	return head + itemLines(d.Tasks, room) + tail
 }
 
 func leadOpening(code Code) string {

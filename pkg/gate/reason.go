@@ -20,7 +20,7 @@ const MaxReason = 2000
 func Reason(d Decision) string {
 	head, tail := opening(d), advice(d)
 	room := MaxReason - utf8.RuneCountInString(head) - utf8.RuneCountInString(tail)
-	return head + list(d.Tasks, room) + tail
+	return head + itemLines(d.Tasks, room) + tail
 }
 
 // opening says first that this is no error: the client shows a block as one.
@@ -42,9 +42,9 @@ func opening(d Decision) string {
 	return "This is not an error: background work of your own has not finished yet.\n"
 }
 
-// list names the tasks, one a line, within room characters: with the output paths
+// itemLines names the tasks, one a line, within room characters: with the output paths
 // of as many as fit, and the first ones only if not even all ids do.
-func list(tasks []Task, room int) string {
+func itemLines(tasks []Task, room int) string {
 	lines := make([]string, len(tasks))
 	used := 0
 	for i, t := range tasks {

@@ -33,5 +33,5 @@ func Wake(who Addressee, tasks []Task) string {
 		tail = fmt.Sprintf("A message to that agent (SendMessage with to: %s) resumes it: tell it the outcome and the output path. Or read the output yourself. Nothing else is needed if the result no longer matters.", to)
 	}
 	room := MaxReason - utf8.RuneCountInString(head) - utf8.RuneCountInString(tail)
-	return strings.TrimRight(head+list(tasks, room)+tail, "\n") + "\n"
+	return strings.TrimRight(head+itemLines(tasks, room)+tail, "\n") + "\n"
 }

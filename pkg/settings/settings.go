@@ -247,8 +247,8 @@ func Find(src []byte, ours Ours) ([]Found, error) {
 	return all, nil
 }
 
-// View is what else a settings file says that bears on whether hooks run.
-type View struct {
+// Conditions are what else a settings file says that bears on whether hooks run.
+type Conditions struct {
 	// DisableAllHooks and AllowManagedHooksOnly are the switches of that name;
 	// nil where the file does not say, or says something that is no boolean.
 	DisableAllHooks       *bool
@@ -261,8 +261,8 @@ type View struct {
 // Look reads the switches of a settings file (docs/client.md: files). Of a
 // key that stands twice the last counts, as for the client. The error is a
 // [*SyntaxError].
-func Look(src []byte) (View, error) {
-	var v View
+func Look(src []byte) (Conditions, error) {
+	var v Conditions
 	_, body := splitBOM(src)
 	if isBlank(body) {
 		return v, nil

@@ -562,14 +562,14 @@ func TestLook(t *testing.T) {
 	yes, no := true, false
 	for _, tt := range []struct {
 		src  string
-		want View
+		want Conditions
 	}{
-		{"", View{}},
-		{"[]", View{}},
+		{"", Conditions{}},
+		{"[]", Conditions{}},
 		{`{"disableAllHooks": true, "allowManagedHooksOnly": false, "env": {"A": "1", "B": 2, "C": true, "D": null, "E": []}}`,
-			View{&yes, &no, map[string]string{"A": "1", "B": "2", "C": "true"}}},
-		{`{"disableAllHooks": "yes", "allowManagedHooksOnly": null, "env": []}`, View{}},
-		{`{"disableAllHooks": false, "disableAllHooks": true, "env": {"A": "1"}, "env": {"A": "\u0032"}}`, View{&yes, nil, map[string]string{"A": "2"}}},
+			Conditions{&yes, &no, map[string]string{"A": "1", "B": "2", "C": "true"}}},
+		{`{"disableAllHooks": "yes", "allowManagedHooksOnly": null, "env": []}`, Conditions{}},
+		{`{"disableAllHooks": false, "disableAllHooks": true, "env": {"A": "1"}, "env": {"A": "\u0032"}}`, Conditions{&yes, nil, map[string]string{"A": "2"}}},
 	} {
 		if got, err := Look([]byte(tt.src)); err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %+v %v", tt.src, got, err)

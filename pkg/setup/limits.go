@@ -28,7 +28,7 @@ type Limits struct {
 
 // Limits are those of a session here, with these settings. The host tells what kind
 // of session this is run in, if it is; its zero value says nothing of that.
-func (w World) Limits(h host.Host, sources []Source) Limits {
+func (w World) Limits(h host.Host, sources []SettingsFile) Limits {
 	env := func(name string) string {
 		value, _ := Value(w.Env, sources, name)
 		return value

@@ -56,7 +56,7 @@ type Proof struct {
 // to the Go runtime. Only the program that install put in place is run: a settings
 // file can be anybody's. The error is about the proof itself; what an entry did wrong
 // stands in its Proof.
-func (w World) Prove(ctx context.Context, hooks []Hook, sources []Source) ([]Proof, error) {
+func (w World) Prove(ctx context.Context, hooks []Hook, sources []SettingsFile) ([]Proof, error) {
 	rec, err := w.load()
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (w World) Prove(ctx context.Context, hooks []Hook, sources []Source) ([]Pro
 	return all, err
 }
 
-func prove(ctx context.Context, hooks []Hook, sources []Source, foreign func(program string) (string, error)) ([]Proof, error) {
+func prove(ctx context.Context, hooks []Hook, sources []SettingsFile, foreign func(program string) (string, error)) ([]Proof, error) {
 	root, err := os.MkdirTemp("", "stopgate-proof-")
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func prove(ctx context.Context, hooks []Hook, sources []Source, foreign func(pro
 // proveOne runs one entry. A gate has a session of its own: what one spent, another
 // would miss. A stop is also let through where the machine was too slow just then, so
 // only a second one tells.
-func proveOne(ctx context.Context, h Hook, sources []Source, own, shared string) (proof Proof, err error) {
+func proveOne(ctx context.Context, h Hook, sources []SettingsFile, own, shared string) (proof Proof, err error) {
 	sessions := []string{shared}
 	if p, err := h.Policy(); err == nil && p.Mode == policy.Gate && h.Event == event.SubagentStop {
 		sessions = []string{own, own + "-again"}
@@ -129,7 +129,7 @@ func proveOne(ctx context.Context, h Hook, sources []Source, own, shared string)
 
 // blame tells what to do where a variable in the settings, rather than the hook, is why
 // it failed.
-func blame(err error, sources []Source) string {
+func blame(err error, sources []SettingsFile) string {
 	for _, name := range goVariables {
 		value, where := Value(func(string) string { return "" }, sources, name)
 		if where != "" && strings.Contains(err.Error(), name) {

@@ -397,7 +397,7 @@ func TestProveTellsWhatIsWrong(t *testing.T) {
 				h = hookOf(c.entry)
 			}
 			h.Event = c.entry.Event
-			proofs, err := prove(t.Context(), []Hook{h}, []Source{{Scope: "user", View: settings.View{Env: c.env}}}, func(string) (string, error) { return "", nil })
+			proofs, err := prove(t.Context(), []Hook{h}, []SettingsFile{{Scope: "user", Conditions: settings.Conditions{Env: c.env}}}, func(string) (string, error) { return "", nil })
 			if err != nil || len(proofs) != 1 {
 				t.Fatal(proofs, err)
 			}

@@ -10,13 +10,13 @@ import (
 	"stopgate/pkg/settings"
 )
 
-// Source is one settings file that counts for a session here.
-type Source struct {
+// SettingsFile is one settings file that counts for a session here.
+type SettingsFile struct {
 	Scope, Path string
 	// Hooks are the entries that run the hook.
 	Hooks []Hook
-	// View is what else it says that bears on them.
-	settings.View
+	// Conditions are what else it says that bears on them.
+	settings.Conditions
 	// Plugin is our plugin's name where the file enables it.
 	Plugin string
 	// Offences are why clients read nothing of it.
@@ -30,13 +30,13 @@ type Source struct {
 const pluginName = "stopgate@"
 
 // Sources are the settings files that exist, the weakest first.
-func (w World) Sources() []Source {
-	var all []Source
+func (w World) Sources() []SettingsFile {
+	var all []SettingsFile
 	r := w.recogniser()
 	for _, scope := range w.Scopes() {
 		files, err := scope.Files()
 		if err != nil {
-			all = append(all, Source{Scope: scope.Name, Path: scope.Dir, Err: err})
+			all = append(all, SettingsFile{Scope: scope.Name, Path: scope.Dir, Err: err})
 		}
 		for _, path := range files {
 			all = append(all, r.source(scope.Name, path))
@@ -45,14 +45,14 @@ func (w World) Sources() []Source {
 	return all
 }
 
-func (r recogniser) source(scope, path string) Source {
-	s := Source{Scope: scope, Path: path}
+func (r recogniser) source(scope, path string) SettingsFile {
+	s := SettingsFile{Scope: scope, Path: path}
 	data, err := settings.Read(path)
 	if err == nil {
 		s.Hooks, err = r.hooks(data)
 	}
 	if err == nil {
-		s.View, err = settings.Look(data)
+		s.Conditions, err = settings.Look(data)
 	}
 	if err == nil {
 		s.Misfit, s.Offences = settings.Check(data, events...), settings.Offences(data)
@@ -74,7 +74,7 @@ const ScopePlugin = "plugin"
 
 // Plugins are the registrations of our plugin where the client has installed it
 // (docs/client.md: files), whether or not it is enabled.
-func (w World) Plugins() []Source {
+func (w World) Plugins() []SettingsFile {
 	config := w.Config()
 	data, err := settings.Read(filepath.Join(config, "plugins", "installed_plugins.json"))
 	if config == "" || err != nil {
@@ -82,7 +82,7 @@ func (w World) Plugins() []Source {
 	}
 	r := w.recogniser()
 	r.target = "${CLAUDE_PLUGIN_ROOT}/lib/" + executable(hookName) // plugin/hooks/hooks.json
-	var all []Source
+	var all []SettingsFile
 	gjson.GetBytes(data, "plugins").ForEach(func(name, installed gjson.Result) bool {
 		if !strings.HasPrefix(name.Str, pluginName) {
 			return true
@@ -101,7 +101,7 @@ func (w World) Plugins() []Source {
 
 // Value is what a variable is for a session here, and where that is said: in the
 // environment, or in the env of a settings file, of which the strongest wins.
-func Value(env func(string) string, sources []Source, name string) (value, where string) {
+func Value(env func(string) string, sources []SettingsFile, name string) (value, where string) {
 	if v := env(name); v != "" {
 		value, where = v, "the environment"
 	}
@@ -119,7 +119,7 @@ var goVariables = []string{"GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GOTRA
 
 // sessionGo are the variables for the Go runtime that the settings give to a
 // session here, as NAME=value, the weakest first.
-func sessionGo(sources []Source) []string {
+func sessionGo(sources []SettingsFile) []string {
 	var all []string
 	for _, s := range sources {
 		for _, name := range goVariables {

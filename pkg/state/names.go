@@ -171,7 +171,7 @@ func AsideName(store string, now time.Time) string {
 
 // Asides are the paths under which a store was set aside.
 func Asides(store string) []string {
-	return list(filepath.Dir(store), filepath.Base(store)+asideMark)
+	return pathsIn(filepath.Dir(store), filepath.Base(store)+asideMark)
 }
 
 // LastAside is when a store of this folder was last set aside; zero for never.

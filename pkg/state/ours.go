@@ -111,7 +111,7 @@ func (d Dir) ours(path string) bool {
 func (d Dir) Files() []string {
 	var all []string
 	for _, dir := range []string{d.sessions(), d.path} {
-		for _, path := range list(dir, "") {
+		for _, path := range pathsIn(dir, "") {
 			if d.ours(path) {
 				all = append(all, path)
 			}

@@ -148,7 +148,7 @@ var removers = map[string]func(Dir){
 	},
 	"whatever is named": func(d Dir) {
 		for _, dir := range []string{d.path, d.sessions(), filepath.Join(d.sessions(), "2024-01-01")} {
-			for _, path := range list(dir, "") {
+			for _, path := range pathsIn(dir, "") {
 				_ = d.Remove(path)
 			}
 		}

@@ -238,7 +238,7 @@ func (d Dir) Stores() []string { return d.sessionFiles(aStore) }
 // sessionFiles are what lies in the sessions' folder under the names of a kind.
 func (d Dir) sessionFiles(of kind) []string {
 	var paths []string
-	for _, path := range list(d.sessions(), "") {
+	for _, path := range pathsIn(d.sessions(), "") {
 		if _, k, ok := sessionFile(filepath.Base(path)); ok && k == of {
 			paths = append(paths, path)
 		}
@@ -246,9 +246,9 @@ func (d Dir) sessionFiles(of kind) []string {
 	return paths
 }
 
-// list gives the paths in a folder whose names begin like this, in their
+// pathsIn gives the paths in a folder whose names begin like this, in their
 // order. A pattern would not do: the folder's own name may hold any character.
-func list(dir, begin string) []string {
+func pathsIn(dir, begin string) []string {
 	entries, _ := os.ReadDir(dir) // a folder that cannot be read has none
 	var paths []string
 	for _, e := range entries {

@@ -39,7 +39,7 @@ func sessionsOf(t *testing.T, files ...age) Dir {
 func left(t *testing.T, dir Dir) string {
 	t.Helper()
 	var names []string
-	for _, path := range list(dir.sessions(), "") {
+	for _, path := range pathsIn(dir.sessions(), "") {
 		names = append(names, filepath.Base(path))
 	}
 	return strings.Join(names, " ")

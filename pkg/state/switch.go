@@ -96,7 +96,7 @@ func (d Dir) SwitchOn(sessionID string) (bool, error) {
 
 // sweepSwitches removes off switches whose time is over.
 func (d Dir) sweepSwitches(now time.Time) {
-	for _, path := range list(d.path, offFile) {
+	for _, path := range pathsIn(d.path, offFile) {
 		name := filepath.Base(path)
 		if until, off := d.readSwitch(name, now); switchFile(name) && !off && !until.IsZero() {
 			_ = d.Remove(path) // the next sweep tries again

@@ -50,7 +50,7 @@ func (s Stats) HTML(w io.Writer, zone *time.Location) error {
 <title>stopgate: what it did</title>
 <style>`, timeline.Policy(look))
 	k.WriteString(look + "</style></head><body>\n<header>")
-	k.put(`<h1>What stopgate did</h1><p class="about">%s</p>`, s.span(zone))
+	k.put(`<h1>What stopgate did</h1><p class="about">%s</p>`, s.period(zone))
 	s.cards(k)
 	k.WriteString("</header>\n<main>\n<h2>Day by day</h2>\n")
 	s.days(k)
@@ -63,8 +63,8 @@ func (s Stats) HTML(w io.Writer, zone *time.Location) error {
 	return err
 }
 
-// span says which span of time it is.
-func (s Stats) span(zone *time.Location) string {
+// period says which span of time it is.
+func (s Stats) period(zone *time.Location) string {
 	const form = "2 January 2006 15:04"
 	return s.Since.In(zone).Format(form) + " to " + s.Until.In(zone).Format(form) + ", " + count(s.Total.Sessions, "session")
 }

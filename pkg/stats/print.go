@@ -10,7 +10,7 @@ import (
 // Print prints the sums as tables.
 func (s Stats) Print(scr view.Screen, zone *time.Location) {
 	t := s.Total
-	scr.Line(scr.Paint(s.span(zone), view.Strong))
+	scr.Line(scr.Paint(s.period(zone), view.Strong))
 	scr.Line()
 	scr.Line("  saved   ", count(t.Results, "result"), " that a stop would have lost, ", count(t.Wakes, "wake"), " of coordinators")
 	scr.Line("  cost    ", length(t.Held), " of ", count(t.Holds, "hold"), ", ", count(t.Blocks, "turn"), " of agents (", count(t.Stops, "stop"), ")")

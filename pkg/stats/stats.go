@@ -90,8 +90,8 @@ type Session struct {
 	Over bool
 }
 
-// Source says how sessions are summed up.
-type Source struct {
+// Request says how sessions are summed up.
+type Request struct {
 	// Since is the beginning of the span, Now its end.
 	Since, Now time.Time
 	// Zone is where the person's days begin.
@@ -101,9 +101,9 @@ type Source struct {
 }
 
 // Of sums sessions up.
-func (src Source) Of(sessions []Session) Stats {
+func (src Request) Of(sessions []Session) Stats {
 	b := &builder{
-		Source: src, stats: Stats{Since: src.Since.UTC().Truncate(time.Millisecond), Until: src.Now.UTC().Truncate(time.Millisecond)},
+		Request: src, stats: Stats{Since: src.Since.UTC().Truncate(time.Millisecond), Until: src.Now.UTC().Truncate(time.Millisecond)},
 		projects: map[string]*Sums{}, days: map[string]*Sums{}, commands: map[[2]string]*Command{},
 	}
 	for at := src.Since.In(src.Zone); !at.After(src.Now); at = at.AddDate(0, 0, 1) {
@@ -117,7 +117,7 @@ func (src Source) Of(sessions []Session) Stats {
 }
 
 type builder struct {
-	Source
+	Request
 	stats    Stats
 	projects map[string]*Sums
 	days     map[string]*Sums

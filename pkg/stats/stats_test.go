@@ -44,7 +44,7 @@ func left(folder string, at time.Time) Session {
 
 func sums() Stats {
 	names := map[string]string{"b1": "make test", "b2": "make test", "b3": ""}
-	src := Source{Since: noon.Add(-72 * time.Hour), Now: noon, Zone: time.UTC, Command: func(_ status.Session, t status.Task) string { return names[t.ID] }}
+	src := Request{Since: noon.Add(-72 * time.Hour), Now: noon, Zone: time.UTC, Command: func(_ status.Session, t status.Task) string { return names[t.ID] }}
 	return src.Of([]Session{
 		held("/p/one", noon.Add(-time.Hour), "b1", "shell", 5*time.Minute),
 		held("/p/one", noon.Add(-25*time.Hour), "b2", "shell", 10*time.Minute),
@@ -84,7 +84,7 @@ func TestATaskThatMayStillBeHeardOf(t *testing.T) {
 	t.Parallel()
 	x := left("/p", noon.Add(-time.Hour))
 	x.Over = false
-	s := Source{Since: noon.Add(-24 * time.Hour), Now: noon, Zone: time.UTC}.Of([]Session{x})
+	s := Request{Since: noon.Add(-24 * time.Hour), Now: noon, Zone: time.UTC}.Of([]Session{x})
 	if s.Total.Unheard != 0 || s.Total.Stops != 1 {
 		t.Errorf("%+v", s.Total)
 	}
@@ -101,7 +101,7 @@ func TestTheFormOfJSON(t *testing.T) {
 			t.Errorf("no %s in %s", want, data)
 		}
 	}
-	data, _ = json.Marshal(Source{Since: noon, Now: noon, Zone: time.UTC}.Of(nil))
+	data, _ = json.Marshal(Request{Since: noon, Now: noon, Zone: time.UTC}.Of(nil))
 	if !strings.Contains(string(data), `"projects":[],"commands":[],"days":[`) {
 		t.Errorf("of nothing: %s", data)
 	}

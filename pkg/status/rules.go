@@ -222,23 +222,23 @@ func (p plight) verdict() (Why, string) {
 		}
 		return WhyShutdown, fmt.Sprintf("%s was asked to shut down%s and %s: send it a plain message to answer the shutdown_request", p.who, ago, still)
 	case resting && len(p.unheard) > 0 && p.told:
-		return WhyUnheard, fmt.Sprintf("%s never heard of the end of %s; the coordinator was woken for it: a message to the agent makes it go on", p.who, list(p.unheard))
+		return WhyUnheard, fmt.Sprintf("%s never heard of the end of %s; the coordinator was woken for it: a message to the agent makes it go on", p.who, firstFew(p.unheard))
 	case resting && len(p.unheard) > 0:
-		return WhyUnheard, fmt.Sprintf("%s never heard of the end of %s: send it a message, and it goes on with the result", p.who, list(p.unheard))
+		return WhyUnheard, fmt.Sprintf("%s never heard of the end of %s: send it a message, and it goes on with the result", p.who, firstFew(p.unheard))
 	case resting && p.lost:
 		return WhyHoldLost, fmt.Sprintf("the hold of %s's stop, begun %s ago, was ended from outside (a signal, a timeout, its client): it was let go; send it a message, and its next stop is guarded again",
 			p.who, gate.Span(p.lostFor))
 	case resting && len(p.runs) > 0 && p.watched:
-		return WhyOwnWork, fmt.Sprintf("%s is %s and waits for own work, %s: a courier waits for that and wakes the coordinator at the end, unless the client wakes the agent", p.who, p.state, list(p.runs))
+		return WhyOwnWork, fmt.Sprintf("%s is %s and waits for own work, %s: a courier waits for that and wakes the coordinator at the end, unless the client wakes the agent", p.who, p.state, firstFew(p.runs))
 	case resting && len(p.runs) > 0:
-		return WhyOwnWork, fmt.Sprintf("%s is %s and waits for own work, %s: if nothing wakes it at the end, send it a message then", p.who, p.state, list(p.runs))
+		return WhyOwnWork, fmt.Sprintf("%s is %s and waits for own work, %s: if nothing wakes it at the end, send it a message then", p.who, p.state, firstFew(p.runs))
 	case resting && len(p.owed) > 0 && p.rested >= silentAfter:
-		return WhyTeamTask, fmt.Sprintf("%s has been %s for %s with %s in progress: send it a message, and it goes on", p.who, p.state, gate.Span(p.rested), list(p.owed))
+		return WhyTeamTask, fmt.Sprintf("%s has been %s for %s with %s in progress: send it a message, and it goes on", p.who, p.state, gate.Span(p.rested), firstFew(p.owed))
 	}
 	return "", ""
 }
 
-func list(items []string) string {
+func firstFew(items []string) string {
 	const most = 3
 	if len(items) > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)

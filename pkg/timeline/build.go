@@ -141,7 +141,7 @@ func (b *builder) lane(id string) *Lane {
 	if l, made := b.lanes[id]; made {
 		return l
 	}
-	l := &Lane{ID: view.Clean(id), Name: b.name(id), Title: b.name(id), Spans: []Span{}, Tasks: []Task{}, Marks: []Mark{}}
+	l := &Lane{ID: view.Clean(id), Name: b.name(id), Title: b.name(id), Spans: []Phase{}, Tasks: []Task{}, Marks: []Mark{}}
 	b.lanes[id] = l
 	a, known := b.agent(id)
 	switch {

@@ -36,10 +36,10 @@ func (b *builder) stops() {
 			m.Text += ", held " + gate.Span(stop.Held)
 		}
 		if len(stop.Own) > 0 {
-			m.Text += ", own " + b.list(stop.Own)
+			m.Text += ", own " + b.taskNames(stop.Own)
 		}
 		if len(stop.Ended) > 0 {
-			m.Text += ", told of the end of " + b.list(stop.Ended)
+			m.Text += ", told of the end of " + b.taskNames(stop.Ended)
 		}
 		b.mark(stop.AgentID, m)
 	}
@@ -83,7 +83,7 @@ func (b *builder) act(a ledger.Act) {
 	case ledger.SwitchedOn:
 		b.mark(transcript.Main, Mark{Kind: MarkOff, At: a.Time, Text: "switched on again"})
 	case ledger.Fell:
-		b.mark(transcript.Main, Mark{Kind: MarkOff, At: a.Time, Text: "a courier was ended from outside: nobody waits for " + b.list(a.Tasks)})
+		b.mark(transcript.Main, Mark{Kind: MarkOff, At: a.Time, Text: "a courier was ended from outside: nobody waits for " + b.taskNames(a.Tasks)})
 	case ledger.Held, ledger.Stood, ledger.Woke, ledger.Left: // seen elsewhere
 	}
 }
@@ -134,8 +134,8 @@ func (b *builder) called(id string) string {
 	return view.Clean(id)
 }
 
-// list are tasks as they are called, not too many.
-func (b *builder) list(ids []string) string {
+// taskNames are tasks as they are called, not too many.
+func (b *builder) taskNames(ids []string) string {
 	const most = 4
 	names := make([]string, 0, most)
 	for _, id := range ids[:min(len(ids), most)] {

@@ -218,7 +218,7 @@ func TestMergingKeepsEveryHoldAndTheWholeTime(t *testing.T) {
 		if len(l.Spans) == 0 {
 			continue
 		}
-		held := func(spans []Span) (d time.Duration) {
+		held := func(spans []Phase) (d time.Duration) {
 			for _, s := range spans {
 				if s.Doing == Held {
 					d += s.Until.Sub(s.From)

@@ -34,11 +34,11 @@ func coarse(lanes []Lane) time.Duration {
 
 // coarser merges spans that are shorter than a limit: a run of them becomes one
 // span, of what took the longest of it. A hold is always drawn.
-func coarser(spans []Span, limit time.Duration) []Span {
+func coarser(spans []Phase, limit time.Duration) []Phase {
 	if limit == 0 {
 		return spans
 	}
-	out := make([]Span, 0, len(spans))
+	out := make([]Phase, 0, len(spans))
 	for i := 0; i < len(spans); {
 		run := spans[i]
 		took := map[Doing]time.Duration{run.Doing: run.Until.Sub(run.From)}

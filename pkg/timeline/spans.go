@@ -12,9 +12,9 @@ import (
 )
 
 // spans are what an agent did in its life, in order and without a gap.
-func (b *builder) spans(l *Lane, id string, a status.Agent) []Span {
+func (b *builder) spans(l *Lane, id string, a status.Agent) []Phase {
 	if !l.Until.After(l.From) {
-		return []Span{}
+		return []Phase{}
 	}
 	moments := b.Moments[id]
 	if len(moments) == 0 && id != transcript.Main {
@@ -26,11 +26,11 @@ func (b *builder) spans(l *Lane, id string, a status.Agent) []Span {
 	}
 	for _, stop := range b.Session.Stops {
 		if stop.AgentID == id && stop.Held > 0 {
-			out = overlaid(out, Span{Held, b.within(stop.Time), b.within(stop.Time.Add(stop.Held)), "for " + b.list(stop.Own)})
+			out = overlaid(out, Phase{Held, b.within(stop.Time), b.within(stop.Time.Add(stop.Held)), "for " + b.taskNames(stop.Own)})
 		}
 	}
 	if h := a.Hold; h != nil {
-		out = overlaid(out, Span{Held, b.within(h.Since), b.until, "for " + b.list(h.Tasks)})
+		out = overlaid(out, Phase{Held, b.within(h.Since), b.until, "for " + b.taskNames(h.Tasks)})
 	}
 	return out
 }
@@ -51,10 +51,10 @@ func (b *builder) fromStops(id string, from time.Time) []transcript.Moment {
 }
 
 // doings are the spans that moments tell of.
-func doings(moments []transcript.Moment, from, until time.Time) []Span {
+func doings(moments []transcript.Moment, from, until time.Time) []Phase {
 	moments = slices.Clone(moments)
 	slices.SortStableFunc(moments, func(x, y transcript.Moment) int { return x.At.Compare(y.At) })
-	out := []Span{}
+	out := []Phase{}
 	now, since, about := Idle, from, ""
 	open := map[string]string{} // the tools that have not answered
 	turn := func(doing Doing, at time.Time, what string) {
@@ -63,7 +63,7 @@ func doings(moments []transcript.Moment, from, until time.Time) []Span {
 		}
 		at = later(from, earlier(at, until))
 		if at.After(since) {
-			out = append(out, Span{now, since, at, about})
+			out = append(out, Phase{now, since, at, about})
 			since = at
 		}
 		now, about = doing, what
@@ -90,7 +90,7 @@ func doings(moments []transcript.Moment, from, until time.Time) []Span {
 		}
 	}
 	if until.After(since) {
-		out = append(out, Span{now, since, until, about})
+		out = append(out, Phase{now, since, until, about})
 	}
 	return out
 }
@@ -109,7 +109,7 @@ func tools(open map[string]string) string {
 
 // settled ends the last work of an agent that does not work any more at the last
 // that was seen of it: it was stopped there, by whatever.
-func settled(spans []Span, moments []transcript.Moment) []Span {
+func settled(spans []Phase, moments []transcript.Moment) []Phase {
 	if len(spans) == 0 {
 		return spans
 	}
@@ -124,17 +124,17 @@ func settled(spans []Span, moments []transcript.Moment) []Span {
 	until := last.Until
 	last.Until = later(last.From, earlier(seen, until))
 	if until.After(last.Until) {
-		spans = append(spans, Span{Idle, last.Until, until, ""})
+		spans = append(spans, Phase{Idle, last.Until, until, ""})
 	}
-	return slices.DeleteFunc(spans, func(s Span) bool { return !s.Until.After(s.From) })
+	return slices.DeleteFunc(spans, func(s Phase) bool { return !s.Until.After(s.From) })
 }
 
 // overlaid puts a span over others.
-func overlaid(spans []Span, over Span) []Span {
+func overlaid(spans []Phase, over Phase) []Phase {
 	if !over.Until.After(over.From) {
 		return spans
 	}
-	out := make([]Span, 0, len(spans)+2)
+	out := make([]Phase, 0, len(spans)+2)
 	placed := false
 	for _, s := range spans {
 		if s.From.Before(over.From) {
@@ -154,5 +154,5 @@ func overlaid(spans []Span, over Span) []Span {
 	if !placed {
 		out = append(out, over)
 	}
-	return slices.DeleteFunc(out, func(s Span) bool { return !s.Until.After(s.From) })
+	return slices.DeleteFunc(out, func(s Phase) bool { return !s.Until.After(s.From) })
 }

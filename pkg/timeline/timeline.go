@@ -87,7 +87,7 @@ type Lane struct {
 	// From and Until are its life, as far as it is seen.
 	From  time.Time `json:"from"`
 	Until time.Time `json:"until"`
-	Spans []Span    `json:"spans"`
+	Spans []Phase   `json:"spans"`
 	Tasks []Task    `json:"tasks"`
 	Marks []Mark    `json:"marks"`
 	// Self is the lane as its launcher's task; nil where it was not launched into
@@ -97,8 +97,8 @@ type Lane struct {
 	Deadline time.Time `json:"deadline,omitzero"`
 }
 
-// Span is one thing that an agent does for a time.
-type Span struct {
+// Phase is one thing that an agent does for a time.
+type Phase struct {
 	Doing Doing     `json:"doing"`
 	From  time.Time `json:"from"`
 	Until time.Time `json:"until"`

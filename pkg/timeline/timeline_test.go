@@ -30,7 +30,7 @@ func texts(marks []Mark) string {
 	return strings.Join(out, "\n")
 }
 
-func doing(spans []Span) string {
+func doing(spans []Phase) string {
 	var out []string
 	for _, s := range spans {
 		out = append(out, string(s.Doing)+" "+s.From.Format("04:05")+"-"+s.Until.Format("04:05"))
