@@ -36,6 +36,7 @@ var mutants = []mutant{
 	{"an agent's end ends the session", "pkg/handler/record.go", "\t\tif r.e.AgentID != \"\" {\n\t\t\treturn // an agent's", "\t\tif false {\n\t\t\treturn // an agent's", handlers},
 	{"a session that goes on stays ended", "pkg/handler/handler.go", `if r.e.Name != event.SessionEnd && !r.overtaken(s.Ended) {`, `if false {`, handlers},
 	{"a stop that waited takes the session's end back", "pkg/handler/handler.go", `if r.e.Name != event.SessionEnd && !r.overtaken(s.Ended) {`, `if r.e.Name != event.SessionEnd {`, handlers},
+	{"a record that was busy is asked again with the next change", "pkg/handler/hold.go", `l.again = l.r.h.Clock.Now().Add(busyAgain)`, `_ = busyAgain`, handlers},
 	{"a look goes by the record of the one before", "pkg/handler/hold.go", "\tl.refresh()\n\treturn l.snap.Session.List()", "\treturn l.snap.Session.List()", handlers},
 	{"a stop that waited brings an older list", "pkg/handler/handler.go", `if r.e.RegistryGiven && !r.overtaken(s.ListedAt) {`, `if r.e.RegistryGiven {`, handlers},
 	{"a clock that was set back keeps the old list", "pkg/handler/handler.go", `return have.After(r.began) && !have.After(r.h.Clock.Now())`, `return have.After(r.began)`, handlers},
@@ -224,6 +225,8 @@ var mutants = []mutant{
 
 	// the courier
 	{"a courier wakes twice", "pkg/handler/courier.go", `if _, told := tx.Courier(t.ID); told {`, `if _, told := tx.Courier(t.ID); told && false {`, handlers},
+	{"a courier has no margin for the start beside it", "pkg/handler/courier.go", `t.After(r.began.Add(courierStart))`, `t.After(r.began)`, handlers},
+	{"a courier does not wait for what comes to be", "pkg/handler/courier.go", `r.h.Clock.Sleep(ctx, courierStart)`, `r.h.Clock.Sleep(ctx, 0)`, handlers},
 	{"a courier ignores deliveries", "pkg/handler/courier.go", ` && !account.Heard(t.ID, r.e.AgentID) {`, ` {`, handlers},
 	{"a courier tells of killed tasks", "pkg/handler/courier.go", `t.Fate.Over() && t.Fate.How != fate.Killed &&`, `t.Fate.Over() &&`, handlers},
 	{"a courier does not see that the agent went on", "pkg/handler/courier.go", ` || r.actedSince(live, spot) {`, ` || spot < -1 {`, handlers},

@@ -55,6 +55,18 @@ func TestWhatACourierDoesIsRecorded(t *testing.T) {
 			s.after(4*time.Second, func() { s.appendTo(s.agentFile(testAgent), s.says("more")) })
 			s.taskExits(9 * time.Second)
 		}, "courier a1 b1; courier-left a1 (agent went on)"},
+		"the agent's start is recorded beside its stop": {func(s *session) {
+			s.after(500*time.Millisecond, func() {
+				s.mustRun(s.event("SubagentStart", fields{"agent_id": testAgent, "agent_type": "x"}))
+			})
+			s.taskExits(9 * time.Second)
+		}, "courier a1 b1; courier-woke a1 b1"},
+		"the agent starts again": {func(s *session) {
+			s.after(2500*time.Millisecond, func() {
+				s.mustRun(s.event("SubagentStart", fields{"agent_id": testAgent, "agent_type": "x"}))
+			})
+			s.taskExits(9 * time.Second)
+		}, "courier a1 b1; courier-left a1 (agent went on)"},
 		"the client tells the news": {func(s *session) {
 			s.taskExits(9 * time.Second)
 			s.after(10*time.Second, func() { s.appendTo(s.main(), s.notified("b1")) })

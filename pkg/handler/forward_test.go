@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/bbolt"
+
 	"stopgate/pkg/gate"
 	"stopgate/pkg/host"
 	"stopgate/pkg/ledger"
@@ -195,6 +197,15 @@ func TestWhatIsToldOnceIsSeenAtOnce(t *testing.T) {
 				s.t.Error(err)
 			}
 		}, gate.Disabled},
+		"its task is released, and the record is busy just then": {func(s *session) {
+			s.change(func(tx *ledger.Tx) { tx.Release("b1") })
+			busy, err := bbolt.Open(s.state().Store(testSession), 0o600, nil)
+			if err != nil {
+				s.t.Error(err)
+				return
+			}
+			time.AfterFunc(300*time.Millisecond, func() { _ = busy.Close() })
+		}, gate.Excused},
 		"its session ends": {func(s *session) { s.mustRun(s.event("SessionEnd", nil)) }, gate.SessionOver},
 		"its agent starts again": {func(s *session) {
 			s.mustRun(s.event("SubagentStart", fields{"agent_id": testAgent, "agent_type": "x"}))

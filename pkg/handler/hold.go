@@ -67,7 +67,7 @@ func (r *run) coordinatorHeld(snap ledger.Snapshot) bool {
 func (r *run) finish(watch *wait.Wait, live *liveness) []byte {
 	out := &r.out
 	looks := r.looks(out.Decision.Tasks, live)
-	watch.LetGo, watch.Opinion, watch.Due = looks.letGo, looks.opinion, looks.due
+	watch.LetGo, watch.Opinion, watch.Due = looks.letGo, looks.opinion, func() time.Time { return earlier(looks.due(), live.again) }
 	r.pause()
 	result := watch.Run(live.ctx)
 	r.resume()
@@ -320,6 +320,17 @@ func (r *run) liveness() *liveness {
 	return live
 }
 
+// busyAgain is how soon a ledger that was busy at a look is asked anew.
+const busyAgain = time.Second
+
+// earlier is the earlier of two times, of which a zero one is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // near is what tells, beside the files of the wait, whether a stop is still to be held:
 // the session's record, the off switches, and where other agents write.
 func (r *run) near() []string {
@@ -337,6 +348,7 @@ type liveness struct {
 	snap     ledger.Snapshot
 	first    ledger.Snapshot // at the first look
 	also     []string        // further ids that the ledger is asked about
+	again    time.Time       // when the ledger is asked anew, which was busy; zero for not
 	// ctx is done once the kernel tells that nobody waits; told, that it does tell.
 	ctx   context.Context
 	told  bool
@@ -408,7 +420,9 @@ func (l *liveness) refresh() {
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	snap, err := ledger.Read(ctx, l.r.dir, l.r.e.SessionID, append(l.r.ids(), l.also...))
+	l.again = time.Time{}
 	if err != nil {
+		l.again = l.r.h.Clock.Now().Add(busyAgain)
 		return // busy or broken: what was known stands
 	}
 	if l.first.Session.ID == "" {
