@@ -1,6 +1,7 @@
 package hosttest
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -191,7 +192,7 @@ func reach(all map[string][]declared, test string) (clock, written string) {
 	seen := map[string]bool{test: true}
 	for next := []string{test}; len(next) > 0; next = next[1:] {
 		for _, d := range all[next[0]] {
-			clock, written = first(clock, d.clock), first(written, d.writes)
+			clock, written = cmp.Or(clock, d.clock), cmp.Or(written, d.writes)
 			for _, name := range d.uses {
 				if !seen[name] {
 					seen[name] = true
@@ -201,11 +202,4 @@ func reach(all map[string][]declared, test string) (clock, written string) {
 		}
 	}
 	return clock, written
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
