@@ -1,6 +1,7 @@
 package command
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -135,9 +136,7 @@ func (j *judge) apart(what func(*judge) verdict) verdict {
 	in.depth++
 	in.jobs = nil
 	in.vars = make(map[string]string, len(j.vars))
-	for k, v := range j.vars {
-		in.vars[k] = v
-	}
+	maps.Copy(in.vars, j.vars)
 	v := what(&in)
 	j.steps, j.holding = in.steps, in.holding
 	return v
