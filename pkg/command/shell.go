@@ -1,7 +1,6 @@
 package command
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -136,7 +135,9 @@ func (j *judge) apart(what func(*judge) verdict) verdict {
 	in.depth++
 	in.jobs = nil
 	in.vars = make(map[string]string, len(j.vars))
-	maps.Copy(in.vars, j.vars)
+	for k, v := range j.vars {
+		in.vars[k] = v
+	}
 	v := what(&in)
 	j.steps, j.holding = in.steps, in.holding
 	return v

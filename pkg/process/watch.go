@@ -1,9 +1,6 @@
 package process
 
-import (
-	"cmp"
-	"time"
-)
+import "time"
 
 // Watch looks at several tasks again and again, each time in one pass over the
 // system's processes. Its zero value is ready; it is not for use by several
@@ -82,11 +79,18 @@ func (w *Watch) Look(now time.Time) {
 		if told && t.judge.Idle() >= weighAfter {
 			weigh(system, &tree)
 		}
-		t.ask.file = cmp.Or(t.ask.file, found[i].file)
+		t.ask.file = first(t.ask.file, found[i].file)
 		if launcher, ok := tree.launcher(); ok {
 			t.ask.launcher = launcher
 		}
 		t.Verdict = t.judge.See(Observation{At: now, Tree: tree, Told: told, Grew: t.Grew})
 		t.Grew, t.PIDs = false, tree.PIDs()
 	}
+}
+
+func first(a, b identity) identity {
+	if a != (identity{}) {
+		return a
+	}
+	return b
 }
