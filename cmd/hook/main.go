@@ -18,6 +18,7 @@ import (
 var fault = func() {}
 
 func main() {
+	host.Stack8() // enough for an ephemeral event
 	// A Go program that crashes exits with 2, which the client reads as "block".
 	// The faults that cannot be caught end in a signal instead.
 	debug.SetTraceback("crash")

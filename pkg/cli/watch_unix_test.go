@@ -30,6 +30,8 @@ type terminal struct {
 	seen bytes.Buffer
 	ever bytes.Buffer
 	done chan error
+	// before are the terminal's modes before the program began.
+	before unix.Termios
 }
 
 func startInTerminal(t *testing.T, home string, columns, rows uint16, args ...string) *terminal {
@@ -58,6 +60,7 @@ func startIn(t *testing.T, kind, home string, columns, rows uint16, args ...stri
 		Stdin: tty, Stdout: tty, Stderr: tty,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Setctty: true},
 	}
+	x.before = x.modes()
 	if err := x.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -194,9 +197,8 @@ func TestTheLiveViewInATerminal(t *testing.T) {
 	t.Parallel()
 	home := watchedHome(t)
 	x := startInTerminal(t, home, 100, 30, "watch")
-	before := x.modes()
 	x.see("\x1b[?1049h", "agent A", "held for", "patience left", "blxqppgqo, sleep 20; echo DONEA", "45 %", "hostile red", "agent B", "q quit")
-	if during := x.modes(); during == before {
+	if during := x.modes(); during == x.before {
 		t.Error("the terminal's modes are unchanged while keys are read")
 	}
 	prints(t, home, "progress 77 %\n")
@@ -219,8 +221,8 @@ func TestTheLiveViewInATerminal(t *testing.T) {
 	x.press("q")
 	x.ends()
 	x.see("\x1b[?1049l", "\x1b[?25h")
-	if after := x.modes(); after != before {
-		t.Errorf("the terminal was left as %+v, it was %+v", after, before)
+	if after := x.modes(); after != x.before {
+		t.Errorf("the terminal was left as %+v, it was %+v", after, x.before)
 	}
 	snap, err := ledger.ReadFile(t.Context(), state.At(filepath.Join(home, ".local", "state", "stopgate")).Store(watched))
 	if err != nil || !snap.Released["blxqppgqo"] {
@@ -233,7 +235,6 @@ func TestTheLiveViewInATerminal(t *testing.T) {
 func TestTheLiveViewLeavesTheTerminalOnASignal(t *testing.T) {
 	t.Parallel()
 	x := startInTerminal(t, watchedHome(t), 90, 24, "status", "--watch")
-	before := x.modes()
 	x.see("ago: hostile")
 	if err := x.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -245,7 +246,7 @@ func TestTheLiveViewLeavesTheTerminalOnASignal(t *testing.T) {
 		}
 	}
 	x.see("\x1b[?1049l")
-	if after := x.modes(); after != before {
+	if after := x.modes(); after != x.before {
 		t.Error("the terminal was not left as it was")
 	}
 }

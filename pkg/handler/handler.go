@@ -212,6 +212,7 @@ func supervise(h *host.Host, p policy.Policy, out *Outcome) (code int) {
 	}
 	done := make(chan result, 1)
 	go func() {
+		host.Stack32()
 		debug.SetPanicOnFault(true)
 		var res result
 		defer func() {
