@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"stopgate/pkg/host/hosttest"
 )
 
 // The program hands over to the hookctl beside it, which goes on alone: the client is
@@ -27,13 +29,8 @@ func TestHandingOverToHookctl(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.write(filepath.Join(bin, "hook"), string(program))
-			w.write(filepath.Join(bin, "hookctl"), "#!/bin/sh\n"+c.hookctl)
-			for _, name := range []string{"hook", "hookctl"} {
-				if err := os.Chmod(filepath.Join(bin, name), 0o755); err != nil {
-					t.Fatal(err)
-				}
-			}
+			hosttest.Program(t, filepath.Join(bin, "hook"), program)
+			hosttest.Program(t, filepath.Join(bin, "hookctl"), []byte("#!/bin/sh\n"+c.hookctl))
 			w.write(filepath.Join(w.dir, ".config", "stopgate", "config.toml"), "[notify]\ncommand = [\"true\"]\n")
 			cmd := w.cmd("gate", "--hold", "1s", "--patience", "1s")
 			cmd.Path, cmd.Args[0] = filepath.Join(bin, "hook"), filepath.Join(bin, "hook")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"stopgate/pkg/host/hosttest"
 )
 
 // person is a user that no list of users knows.
@@ -177,9 +179,7 @@ func TestAUserWithoutAnEntryInASharedTempFolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(program)), data, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		hosttest.Program(t, filepath.Join(dir, filepath.Base(program)), data)
 	}
 	home, tmp := filepath.Join(dir, "home"), filepath.Join(dir, "tmp")
 	for _, d := range []string{home, tmp, filepath.Join(tmp, "stopgate-54321")} {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"stopgate/pkg/host"
+	"stopgate/pkg/host/hosttest"
 	"stopgate/pkg/policy"
 	"stopgate/pkg/settings"
 )
@@ -361,9 +362,7 @@ func TestProveTellsWhatIsWrong(t *testing.T) {
 	}
 	script := func(text string) string {
 		path := filepath.Join(t.TempDir(), "hook")
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		hosttest.Program(t, path, []byte("#!/bin/sh\n"+text+"\n"))
 		return path
 	}
 	for _, c := range []struct {
@@ -426,9 +425,7 @@ func TestAProofRunsOnlyWhatInstallPutInPlace(t *testing.T) {
 	w.must(t, InstallOptions{})
 	ran := filepath.Join(t.TempDir(), "ran")
 	planted := filepath.Join(t.TempDir(), "stopgate", "bin", "hook")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(planted), 0o700), os.WriteFile(planted, []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	hosttest.Program(t, planted, []byte("#!/bin/sh\ntouch "+ran+"\n"))
 	for _, c := range []struct {
 		situation string
 		entry     settings.Entry
@@ -451,9 +448,7 @@ func TestAProofRunsOnlyWhatInstallPutInPlace(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.situation, proofs, err)
 		}
 	}
-	if err := os.WriteFile(w.Hook(), []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	hosttest.Program(t, w.Hook(), []byte("#!/bin/sh\ntouch "+ran+"\n"))
 	proofs, err := w.Prove(t.Context(), []Hook{hookOf(settings.Entry{Event: "SubagentStop", Command: w.Hook(), Args: []string{}})}, nil)
 	if err != nil || !strings.Contains(proofs[0].Skipped, "is not the program that install put there") {
 		t.Errorf("other bytes in its place: %+v, %v", proofs, err)
